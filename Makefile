@@ -1,0 +1,40 @@
+# What a person can do with a fresh clone. Needs Python 3.11 or newer and make; everything else goes into .venv.
+
+PYTHON ?= python3
+in_venv := .venv/bin/python
+
+.PHONY: help demo test lint check slow bench FORCE
+.DELETE_ON_ERROR:
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do \
+		printf '  make %-8s %s\n' "$$target" "$$words"; done
+
+demo: .venv/complete  ## a translation model from nothing, on this machine
+	@.venv/bin/dragoman demo
+
+test: .venv/complete  ## every test but the slow ones
+	@$(in_venv) -m pytest -m "not slow"
+
+lint: .venv/complete  ## format, lint and types
+	@$(in_venv) -m ruff format --check .
+	@$(in_venv) -m ruff check .
+	@$(in_venv) -m mypy
+
+check: lint test  ## lint and test, then the longest files and functions, for the eye
+	@$(in_venv) tools/longest.py src
+
+slow: .venv/complete  ## tests that learn or download real things
+	@$(in_venv) -m pytest -m slow
+
+bench: .venv/complete  ## measurements, written to benchmarks/
+	@$(in_venv) -m benchmarks
+
+# The stamp holds the directory it was made for: an environment that was moved with its clone is made anew.
+ifneq ($(shell cat .venv/complete 2>/dev/null),$(CURDIR))
+.venv/complete: FORCE
+endif
+
+.venv/complete: pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { echo "Dragoman needs Python 3.11 or newer; there is no $(PYTHON) here." >&2; exit 1; }
+	@$(PYTHON) tools/set_up.py

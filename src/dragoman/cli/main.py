@@ -1,0 +1,65 @@
+"""`dragoman VERB …`: finds the verb, runs it, and turns what goes wrong into a sentence and an exit code.
+
+0 is done, 2 means that the person can mend it, 130 and 143 that it was stopped by Ctrl-C or by SIGTERM; anything
+else is a bug and shows a traceback. Results go to standard output, talk to standard error.
+"""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import dragoman
+from dragoman.cli import demo, prepare
+from dragoman.core.errors import UserError
+
+DESCRIPTION = "Train a translation model on the machines you have, and know what happened."
+
+
+class Terminated(BaseException):
+    """SIGTERM came; unwinds like Ctrl-C so that nothing half-written stays behind."""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="dragoman",
+        description=DESCRIPTION,
+        epilog="example:\n  dragoman prepare phrasebook --out corpus/phrasebook\n\n`dragoman VERB --help` says more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"dragoman {dragoman.__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for verb in (demo, prepare):
+        verb.add_to(verbs)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb and give its exit code."""
+    signal.signal(signal.SIGTERM, _terminate)
+    options = build_parser().parse_args(arguments)
+    try:
+        options.run(options)
+        sys.stdout.flush()
+        return 0
+    except UserError as error:
+        print(f"dragoman: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("dragoman: stopped; nothing half-written was left behind", file=sys.stderr)
+        return 130
+    except Terminated:
+        return 143
+    except BrokenPipeError:  # the reader of our output went away, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _terminate(_signal: int, _frame: object) -> NoReturn:
+    raise Terminated
+
+
+if __name__ == "__main__":
+    sys.exit(main())

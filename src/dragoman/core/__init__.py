@@ -1,0 +1,1 @@
+"""What every room stands on: settings, records, paths, units, errors. Standard library only."""

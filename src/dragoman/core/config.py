@@ -1,0 +1,189 @@
+"""Every setting, with its default, its bounds and what it means.
+
+One frozen dataclass a section of the recipe. Nothing here reads files: `config_file` turns TOML into these. Derived
+values are properties and are never stored.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from dragoman.core.errors import UserError
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a setting may be, beside its type."""
+
+    explanation: str
+    at_least: float | None = None
+    at_most: float | None = None
+    multiple_of: int | None = None
+    choices: tuple[str, ...] = ()
+
+
+def setting(
+    default: Value,
+    explanation: str,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    multiple_of: int | None = None,
+    choices: tuple[str, ...] = (),
+) -> Value:
+    """A dataclass field that explains itself; typed as its default, so that checkers see a plain value."""
+    bounds = Bounds(explanation, at_least, at_most, multiple_of, choices)
+    field: Any = dataclasses.field(default=default, metadata={"bounds": bounds})
+    return field  # type: ignore[no-any-return]
+
+
+def bounds_of(field: "dataclasses.Field[Any]") -> Bounds:
+    """The bounds that `setting` recorded."""
+    bounds = field.metadata["bounds"]
+    assert isinstance(bounds, Bounds)
+    return bounds
+
+
+RULES = (
+    "invalid_utf8",
+    "empty_side",
+    "control_characters",
+    "too_long",
+    "length_ratio",
+    "identical_sides",
+    "wrong_script",
+    "few_letters",
+    "different_numbers",
+    "markup",
+    "duplicate",
+    "overlap",
+    "too_many_pieces",
+)
+"""Why a pair may be dropped, in the order in which the rules are asked."""
+
+
+@dataclass(frozen=True)
+class TextConfig:
+    """One corpus among those that are prepared together: a named data set, or files."""
+
+    name: str = setting("", "what the reports call it; the data set's or the file's own name if left empty")
+    dataset: str = setting("", "a named data set such as multi30k; `dragoman prepare --help` lists them")
+    source: str = setting("", "source sentences; without a target file, a TSV of source, target and document")
+    target: str = setting("", "the file of their translations, line by line")
+    weight: float = setting(1.0, "how often each pair appears in an epoch; 0.5 takes every second", at_least=0.0)
+
+
+@dataclass(frozen=True)
+class CorpusConfig:
+    """What is prepared, and where it goes."""
+
+    directory: str = setting("", "where the prepared corpus lies or will lie")
+    languages: str = setting("en-de", "source and target language codes, such as en-de")
+    seed: int = setting(1, "decides the shuffle and what is held out", at_least=0, at_most=2**63 - 1)
+    texts: tuple[TextConfig, ...] = setting((), "the parallel texts to train on")
+
+    @property
+    def source_language(self) -> str:
+        return self.languages.partition("-")[0]
+
+    @property
+    def target_language(self) -> str:
+        return self.languages.partition("-")[2]
+
+
+@dataclass(frozen=True)
+class HeldOutConfig:
+    """Pairs to measure on, never to train on: given as files, or split off from the training texts."""
+
+    dev_source: str = setting("", "source side of a given dev set (or its TSV)")
+    dev_target: str = setting("", "target side of a given dev set")
+    test_source: str = setting("", "source side of a given test set (or its TSV)")
+    test_target: str = setting("", "target side of a given test set")
+    dev_pairs: int = setting(1000, "pairs to split off where no dev set is given", at_least=0)
+    test_pairs: int = setting(1000, "pairs to split off where no test set is given", at_least=0)
+
+
+@dataclass(frozen=True)
+class CleaningConfig:
+    """Which pairs are dropped. A pair is kept whole or dropped with a reason; nothing is cut."""
+
+    switched_off: tuple[str, ...] = setting((), "rules that are not applied", choices=RULES)
+    max_words: int = setting(150, "too_long: most words of a side", at_least=1)
+    max_characters: int = setting(1500, "too_long: most characters of a side", at_least=1)
+    max_length_ratio: float = setting(3.0, "length_ratio: most characters of a side for one of the other", at_least=1.0)
+    min_letter_share: float = setting(
+        0.5, "few_letters: least share of a side that is not digits or punctuation", at_least=0.0, at_most=1.0
+    )
+    max_pieces: int = setting(256, "too_many_pieces: most subword pieces of a side", at_least=1, at_most=65_000)
+
+
+@dataclass(frozen=True)
+class VocabularyConfig:
+    """The subwords: trained here with SentencePiece, or an existing model."""
+
+    kind: str = setting("bpe", "how subwords are found", choices=("bpe", "unigram"))
+    size: int = setting(8192, "number of pieces", at_least=64, at_most=1_048_576, multiple_of=8)
+    shared: bool = setting(True, "one vocabulary for both languages, or one a side")
+    byte_fallback: bool = setting(True, "spell unknown characters in bytes instead of <unk>")
+    sample_pairs: int = setting(500_000, "most pairs that subwords are trained on", at_least=1)
+    model: str = setting("", "an existing SentencePiece model for both sides, used as it is")
+    source_model: str = setting("", "an existing model for the source side")
+    target_model: str = setting("", "an existing model for the target side")
+
+
+PRESETS: dict[str, dict[str, int]] = {
+    "tiny": {"width": 128, "feed_forward": 256, "heads": 4, "encoder_layers": 4, "decoder_layers": 4},
+    "small": {"width": 256, "feed_forward": 1024, "heads": 4, "encoder_layers": 3, "decoder_layers": 3},
+    "base": {"width": 512, "feed_forward": 2048, "heads": 8, "encoder_layers": 6, "decoder_layers": 6},
+    "big": {"width": 1024, "feed_forward": 4096, "heads": 16, "encoder_layers": 6, "decoder_layers": 6},
+}
+"""The sizes that people name; `base` and `big` are those of Vaswani et al. 2017."""
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The shape of the Transformer. A size of 0 is the preset's."""
+
+    preset: str = setting("small", "the sizes to start from", choices=tuple(PRESETS))
+    width: int = setting(0, "numbers in each token's vector", at_least=0, at_most=65_536)
+    feed_forward: int = setting(0, "inner width of the feed-forward layers", at_least=0, at_most=262_144)
+    heads: int = setting(0, "attention heads; they must divide the width", at_least=0, at_most=1_024)
+    encoder_layers: int = setting(0, "layers that read the source", at_least=0, at_most=1_000)
+    decoder_layers: int = setting(0, "layers that write the target", at_least=0, at_most=1_000)
+    norm: str = setting("pre", "layer norm before each sub-layer, or after as in 2017", choices=("pre", "post"))
+    activation: str = setting("relu", "inside the feed-forward layers", choices=("relu", "gelu", "swish"))
+    tied: str = setting(
+        "three",
+        "which embeddings are one matrix: source, target and output; target and output; or none",
+        choices=("three", "two", "none"),
+    )
+    dropout: float = setting(0.1, "share of each sub-layer's output that is dropped", at_least=0.0, at_most=0.9)
+    attention_dropout: float = setting(0.0, "share of attention weights dropped", at_least=0.0, at_most=0.9)
+    activation_dropout: float = setting(0.0, "share of feed-forward activations dropped", at_least=0.0, at_most=0.9)
+    label_smoothing: float = setting(0.1, "probability spread evenly over the vocabulary", at_least=0.0, at_most=0.9)
+
+    def sized(self) -> "ModelConfig":
+        """The same model with every size written out."""
+        sizes: dict[str, Any] = {name: getattr(self, name) or size for name, size in PRESETS[self.preset].items()}
+        return dataclasses.replace(self, **sizes)
+
+    def validate(self) -> None:
+        """Refuse sizes that no Transformer can have together."""
+        model = self.sized()
+        if model.width % model.heads:
+            raise UserError(f"model.heads = {model.heads:,} does not divide model.width = {model.width:,}")
+        if model.width % 2:
+            raise UserError(f"model.width = {model.width:,} is odd; positions need pairs of sine and cosine")
+
+
+@dataclass(frozen=True)
+class Config:
+    """A recipe: everything that a person can set."""
+
+    corpus: CorpusConfig = dataclasses.field(default_factory=CorpusConfig)
+    held_out: HeldOutConfig = dataclasses.field(default_factory=HeldOutConfig)
+    cleaning: CleaningConfig = dataclasses.field(default_factory=CleaningConfig)
+    vocabulary: VocabularyConfig = dataclasses.field(default_factory=VocabularyConfig)
+    model: ModelConfig = dataclasses.field(default_factory=ModelConfig)

@@ -1,0 +1,70 @@
+"""Work shared among processes: the same results in the same order, however many cores there are.
+
+Takes a function of one argument and a stream of arguments, gives a stream of results, and holds only a few of either.
+With no processes the caller's own does the work, which for little text is faster than starting others.
+"""
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from types import TracebackType
+from typing import TypeVar
+
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
+
+
+def num_cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+class Workers:
+    """A number of processes that end with this one, whatever ends it."""
+
+    def __init__(self, num_processes: int) -> None:
+        self._pool: ProcessPoolExecutor | None = None
+        self._most_under_way = 2 * num_processes
+        if num_processes:
+            context = multiprocessing.get_context("spawn")  # forking a process that shows progress in a thread may hang
+            self._pool = ProcessPoolExecutor(num_processes, context, initializer=_begin)
+
+    def map(self, function: Callable[[Argument], Result], arguments: Iterable[Argument]) -> Iterator[Result]:
+        """`function` of each argument, in order."""
+        if self._pool is None:
+            yield from map(function, arguments)
+            return
+        under_way: deque[Future[Result]] = deque()
+        for argument in arguments:
+            under_way.append(self._pool.submit(function, argument))
+            if len(under_way) > self._most_under_way:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+
+    def __enter__(self) -> "Workers":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=error is not None)
+
+
+def _begin() -> None:
+    # Ctrl-C reaches every process of the terminal; only the first decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        multiprocessing.connection.wait([parent.sentinel])
+        os._exit(1)
