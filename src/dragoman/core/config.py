@@ -179,6 +179,89 @@ class ModelConfig:
 
 
 @dataclass(frozen=True)
+class BatchingConfig:
+    """How many tokens make a step."""
+
+    tokens_per_step: int = setting(4096, "target tokens of one update, over all ranks", at_least=1, at_most=2**31)
+    tokens_per_micro_batch: int = setting(2048, "most target tokens of one forward pass of a rank", at_least=1)
+
+
+@dataclass(frozen=True)
+class OptimizerConfig:
+    """How weights move."""
+
+    kind: str = setting(
+        "adamw", "adamw decays weights apart from the gradient, adam does not", choices=("adam", "adamw")
+    )
+    beta1: float = setting(0.9, "memory of the gradient", at_least=0.0, at_most=0.9999)
+    beta2: float = setting(0.98, "memory of its square", at_least=0.0, at_most=0.999999)
+    epsilon: float = setting(1e-9, "keeps small squares from dividing", at_least=0.0, at_most=1.0)
+    weight_decay: float = setting(0.0, "share of each matrix that is taken away a step, times the rate", at_least=0.0)
+    clip_norm: float = setting(1.0, "longest gradient; a longer one is shortened to it; 0 never", at_least=0.0)
+    average_decay: float = setting(
+        0.0, "decay of a running mean of the weights; 0 keeps none", at_least=0.0, at_most=0.99999
+    )
+
+
+@dataclass(frozen=True)
+class ScheduleConfig:
+    """The learning rate over the steps."""
+
+    kind: str = setting(
+        "transformer",
+        "the curve after the warm-up: transformer is factor · width^-0.5 · step^-0.5, as in 2017",
+        choices=("transformer", "inverse_sqrt", "cosine", "stable_decay"),
+    )
+    factor: float = setting(2.0, "transformer: multiplies the curve", at_least=0.0)
+    peak: float = setting(1e-3, "the other kinds: the rate at the end of the warm-up", at_least=0.0)
+    final: float = setting(0.0, "cosine and stable_decay: the rate at the last step", at_least=0.0)
+    warmup_steps: int = setting(1000, "steps of linear rise", at_least=0)
+    decay_steps: int = setting(0, "stable_decay: steps of the fall at the end; 0 is a fifth of all", at_least=0)
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How long, how often, how exactly."""
+
+    seed: int = setting(1, "decides initial weights, order of batches and dropout", at_least=0, at_most=2**62)
+    max_steps: int = setting(10_000, "stop after this many updates; 0 is no limit", at_least=0)
+    max_tokens: int = setting(0, "stop after this many target tokens; 0 is no limit", at_least=0)
+    max_epochs: float = setting(0.0, "stop after so many passes over the corpus; 0 is no limit", at_least=0.0)
+    max_hours: float = setting(0.0, "stop after so many hours of training; 0 is no limit", at_least=0.0)
+    max_cost: float = setting(0.0, "stop when this much is spent; 0 is no limit", at_least=0.0)
+    price_per_hour: float = setting(0.0, "what the machines cost together", at_least=0.0)
+    min_gain: float = setting(
+        0.0,
+        "stop when a fifth more training would lower the loss by a smaller share; 0 never",
+        at_least=0.0,
+        at_most=1.0,
+    )
+    evaluate_every_steps: int = setting(1000, "updates between evaluations; 0 only at start and end", at_least=0)
+    evaluate_every_minutes: float = setting(0.0, "minutes between evaluations; 0 is no limit", at_least=0.0)
+    save_every_steps: int = setting(1000, "updates between checkpoints; 0 only at evaluations and end", at_least=0)
+    save_every_minutes: float = setting(10.0, "minutes between checkpoints; 0 is no limit", at_least=0.0)
+    keep_last: int = setting(3, "newest checkpoints kept", at_least=1)
+    keep_best: int = setting(1, "best checkpoints kept, by dev loss and as many by BLEU", at_least=0)
+    precision: str = setting("auto", "numbers of the forward pass", choices=("auto", "fp32", "bf16", "fp16"))
+    compile: bool = setting(False, "let torch.compile build kernels where it can")
+
+
+@dataclass(frozen=True)
+class DecodingConfig:
+    """How translations are searched."""
+
+    beam: int = setting(5, "hypotheses kept of each sentence; 1 is greedy", at_least=1, at_most=1_000)
+    length_penalty: float = setting(
+        1.0, "exponent of the length that a score is divided by", at_least=0.0, at_most=10.0
+    )
+    max_length_ratio: float = setting(2.0, "longest translation, in pieces of the source", at_least=0.1, at_most=100.0)
+    max_length_extra: int = setting(10, "and so many pieces more", at_least=0, at_most=10_000)
+    min_length: int = setting(0, "shortest translation in pieces", at_least=0, at_most=10_000)
+    no_repeat_pieces: int = setting(0, "no run of so many pieces twice in a translation; 0 allows it", at_least=0)
+    sentences_at_once: int = setting(64, "sentences decoded together", at_least=1, at_most=100_000)
+
+
+@dataclass(frozen=True)
 class Config:
     """A recipe: everything that a person can set."""
 
@@ -187,3 +270,8 @@ class Config:
     cleaning: CleaningConfig = dataclasses.field(default_factory=CleaningConfig)
     vocabulary: VocabularyConfig = dataclasses.field(default_factory=VocabularyConfig)
     model: ModelConfig = dataclasses.field(default_factory=ModelConfig)
+    batching: BatchingConfig = dataclasses.field(default_factory=BatchingConfig)
+    optimizer: OptimizerConfig = dataclasses.field(default_factory=OptimizerConfig)
+    schedule: ScheduleConfig = dataclasses.field(default_factory=ScheduleConfig)
+    training: TrainingConfig = dataclasses.field(default_factory=TrainingConfig)
+    decoding: DecodingConfig = dataclasses.field(default_factory=DecodingConfig)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class CorpusPaths:
-    """The files of a prepared corpus; `docs/CORPUS_DIRECTORY.md` says what each holds."""
+    """The files of a prepared corpus; `docs/RUN_DIRECTORY.md` says what each holds."""
 
     directory: Path
 
@@ -36,6 +36,101 @@ class CorpusPaths:
     def shard(self, split: str, number: int, part: str) -> Path:
         """`part` is tokens, lengths or starts."""
         return self.directory / f"{split}-{number:03}.{part}"
+
+
+@dataclass(frozen=True)
+class CheckpointPaths:
+    """The files of one checkpoint."""
+
+    directory: Path
+
+    @property
+    def model(self) -> Path:
+        """The weights: all that translating needs."""
+        return self.directory / "model.safetensors"
+
+    @property
+    def optimizer(self) -> Path:
+        """What only going on with the training needs."""
+        return self.directory / "optimizer.safetensors"
+
+    @property
+    def state(self) -> Path:
+        return self.directory / "state.json"
+
+    @property
+    def sums(self) -> Path:
+        """The hashes of the other files, as `sha256sum --check` reads them."""
+        return self.directory / "SHA256SUMS"
+
+
+@dataclass(frozen=True)
+class RunPaths:
+    """The files of a run; they are the interface between the training and all who look at it."""
+
+    directory: Path
+
+    @property
+    def config(self) -> Path:
+        return self.directory / "config.toml"
+
+    @property
+    def environment(self) -> Path:
+        return self.directory / "environment.json"
+
+    @property
+    def plan(self) -> Path:
+        return self.directory / "plan.json"
+
+    @property
+    def preflight(self) -> Path:
+        return self.directory / "preflight.json"
+
+    @property
+    def events(self) -> Path:
+        return self.directory / "events.jsonl"
+
+    @property
+    def evals(self) -> Path:
+        return self.directory / "evals.jsonl"
+
+    def steps(self, rank: int) -> Path:
+        return self.directory / "steps" / f"rank{rank:02}.jsonl"
+
+    def telemetry(self, host: str) -> Path:
+        return self.directory / "telemetry" / f"{host}.jsonl"
+
+    def samples(self, step: int) -> Path:
+        return self.directory / "samples" / f"{step_name(step)}.txt"
+
+    @property
+    def tensorboard(self) -> Path:
+        return self.directory / "tensorboard"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.directory / "checkpoints"
+
+    def checkpoint(self, step: int) -> CheckpointPaths:
+        return CheckpointPaths(self.checkpoints / step_name(step))
+
+    def vocabulary(self, side: str) -> Path:
+        """The run's own copy of the SentencePiece model of `source` or `target`."""
+        return self.directory / f"vocab.{side}.model"
+
+    @property
+    def heartbeats(self) -> Path:
+        """A file a rank, signed every second while it lives."""
+        return self.directory / "heartbeats"
+
+    def report(self, kind: str) -> Path:
+        """`kind` is index.html, report.md or report.json."""
+        return self.directory / "report" / kind
+
+
+def step_name(step: int) -> str:
+    """5000 -> 'step_0005000': names sort as steps do."""
+    return f"step_{step:07}"
 
 
 def cache_directory() -> Path:

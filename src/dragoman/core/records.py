@@ -28,6 +28,11 @@ def to_json(record: object) -> Any:
     return str(record) if isinstance(record, Path) else record
 
 
+def dumps(record: object) -> str:
+    """The text of a file that holds one record."""
+    return json.dumps(to_json(record), indent=1, ensure_ascii=False) + "\n"
+
+
 def from_json(kind: type[Record], value: Any) -> Record:
     """The inverse of `to_json`; ValueError names what does not fit."""
     return typing.cast(Record, _convert(kind, value, kind.__name__))
@@ -79,6 +84,13 @@ def write_lines(path: Path, records: Iterable[object]) -> None:
     with path.open("w", encoding="utf-8") as file:
         for record in records:
             file.write(json.dumps(to_json(record), ensure_ascii=False) + "\n")
+
+
+def append_line(path: Path, record: object) -> None:
+    """Add a record in one write, so that a reader never sees half of it."""
+    line = json.dumps(to_json(record), ensure_ascii=False) + "\n"
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line)
 
 
 def read_lines(path: Path, kind: type[Record]) -> Iterator[Record]:

@@ -1,0 +1,1 @@
+"""Training state on disk: written whole or not at all, checked when read, kept while it is of use."""

@@ -1,0 +1,1 @@
+"""Predictions from numbers alone: no torch, no files. What planning, training and reporting must agree on."""
