@@ -48,7 +48,7 @@ def add_to(verbs: Any) -> None:
     parser.add_argument("--verify", type=Path, metavar="DIR", help="check every byte of a prepared corpus")
     parser.add_argument("--set", action="append", default=[], metavar="a.b=c", help="override a setting; repeatable")
     parser.add_argument("--json", action="store_true", help="print the manifest instead of a summary")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> None:
 
 def config_of(options: argparse.Namespace) -> Config:
     """The recipe that the command line stands for."""
-    is_recipe = bool(options.what) and (options.what.endswith(".toml") or Path(options.what).is_file())
+    is_recipe = bool(options.what) and (options.what.endswith(".toml") or _is_file(options.what))
     config = config_file.load(Path(options.what) if is_recipe else None, options.set)
     corpus = config.corpus
     if options.what and not is_recipe:
@@ -89,6 +89,13 @@ def config_of(options: argparse.Namespace) -> Config:
     if not corpus.directory:
         raise UserError("the corpus needs a directory", "name it with --out DIR")
     return dataclasses.replace(config, corpus=corpus)
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:  # too long for a file's name
+        return False
 
 
 def _texts(sources: list[str], targets: list[str]) -> tuple[TextConfig, ...]:

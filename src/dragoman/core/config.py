@@ -72,7 +72,9 @@ class TextConfig:
     dataset: str = setting("", "a named data set such as multi30k; `dragoman prepare --help` lists them")
     source: str = setting("", "source sentences; without a target file, a TSV of source, target and document")
     target: str = setting("", "the file of their translations, line by line")
-    weight: float = setting(1.0, "how often each pair appears in an epoch; 0.5 takes every second", at_least=0.0)
+    weight: float = setting(
+        1.0, "how often each pair appears in an epoch; 0.5 takes every second", at_least=0.0, at_most=1000.0
+    )
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,7 @@ def building(directory: Path) -> Iterator[Path]:
     replaced = directory.with_name(f".{directory.name}.replaced")
     if directory.exists() and not directory.is_dir():
         raise UserError(f"{directory} is a file; a directory of that name cannot be built")
+    new_parents = [parent for parent in directory.parents if not parent.exists()]
     directory.parent.mkdir(parents=True, exist_ok=True)
     with _only_builder(directory, partial):
         if replaced.exists() and not directory.exists():  # killed between the two renames below
@@ -86,6 +87,9 @@ def building(directory: Path) -> Iterator[Path]:
             publish(partial, directory)
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)
+            with contextlib.suppress(OSError):  # someone else has put something into one
+                for parent in new_parents:
+                    parent.rmdir()
             raise
         # The lock went with the rename: a `partial` that appears from here on is the next builder's.
         shutil.rmtree(replaced, ignore_errors=True)

@@ -95,7 +95,8 @@ def encode_buckets(job: EncodingJob) -> EncodedBuckets:
         if is_repeated and drops_duplicates:
             drop(place, "duplicate")
         elif pair_hash in held_out.hashes:
-            num_held_out[parse_key(key_text).text_number] += 1
+            key = parse_key(key_text)
+            num_held_out[key.text_number] += key.copy == 0
         elif drops_overlap and (
             essence(sources[place]) in held_out.essences or essence(targets[place]) in held_out.essences
         ):
@@ -144,10 +145,11 @@ def _ids(vocabulary: Vocabulary, sentences: Sequence[str], id_type: str) -> list
 
 @dataclass(frozen=True)
 class SamplingJob:
-    """Buckets whose words are counted, at most `num_pairs` of them."""
+    """Buckets whose words are counted, those held out apart; at most `num_pairs` of them."""
 
     runs: Sequence[Run]
     buckets: Buckets
+    held_out: Path
     num_pairs: int
 
 
@@ -158,4 +160,6 @@ def sample_words(job: SamplingJob) -> tuple[Counter[str], Counter[str], int]:
 
 
 def _texts(job: SamplingJob) -> Iterable[tuple[str, str]]:
-    return ((source, target) for _, source, target in distinct(read_buckets(job.runs, job.buckets)))
+    unseen = _read_held_out(job.held_out, _written_ns(job.held_out)).hashes
+    records = distinct(read_buckets(job.runs, job.buckets))
+    return ((source, target) for key, source, target in records if key.hash not in unseen)

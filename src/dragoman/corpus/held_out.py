@@ -90,7 +90,7 @@ def _by_document(
 def choose_documents(documents: Counter[Document], wanted: Wanted, seed: int) -> dict[Document, str]:
     """Whole documents in random order until each split has what it wants; too large ones are passed over."""
     num_pairs = sum(documents.values())
-    in_order = iter(sorted(documents, key=lambda one: hash_of(str(one.text_number), one.name, 0, seed)))
+    in_order = iter(sorted(documents, key=lambda one: (hash_of(one.name, "", 0, seed), one.text_number)))
     split_of: dict[Document, str] = {}
     for split, number in wanted.pairs.items():
         missing = number

@@ -37,6 +37,7 @@ class Inputs:
 def gather(config: Config, mirror: Path | None, progress: Progress) -> Inputs:
     """Find every input of the recipe, downloading what is not there yet."""
     check_languages(config.corpus.languages)
+    _check_name(config.corpus.directory)
     if not config.corpus.texts:
         raise UserError("there is nothing to prepare: the recipe names no texts", "add a [[corpus.texts]] table to it")
     train: list[TrainingText] = []
@@ -53,6 +54,12 @@ def gather(config: Config, mirror: Path | None, progress: Progress) -> Inputs:
         else:
             train.append(TrainingText(_files(entry.name, entry.source, entry.target, entry.weight)))
     held_out = config.held_out
+    for split, source, target in (
+        ("dev", held_out.dev_source, held_out.dev_target),
+        ("test", held_out.test_source, held_out.test_target),
+    ):
+        if target and not source:
+            raise UserError(f"held_out.{split}_target has no source", f"set held_out.{split}_source too")
     if held_out.dev_source:
         dev = [_files("dev", held_out.dev_source, held_out.dev_target)]
     if held_out.test_source:
@@ -78,9 +85,27 @@ def _files(name: str, source: str, target: str, weight: float = 1.0) -> Parallel
         raise UserError("a text needs a data set, or a source file", "set dataset or source in [[corpus.texts]]")
     text = ParallelText(name or Path(source).name, Path(source), Path(target) if target else None, weight)
     for path in text.files:
-        if not path.exists():
+        _check_name(str(path))
+        if not _exists(path):
             raise UserError(f"there is no file {path}", _nearest(path))
     return text
+
+
+def _check_name(path: str) -> None:
+    """Refuse what no manifest could name."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise UserError(f"the name of {path!r} is not valid UTF-8", "rename it") from None
+    if "\0" in path:
+        raise UserError(f"{path!r} is not a name that a file can have")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name too long for any file
+        return False
 
 
 def _nearest(path: Path) -> str | None:

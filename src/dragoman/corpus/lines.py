@@ -10,7 +10,7 @@ import hashlib
 import io
 import lzma
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -74,6 +74,12 @@ class Lines:
         self._num_taken = end
         return taken, overlong
 
+    def put_back(self, lines: list[bytes], overlong: Iterable[int]) -> None:
+        """Undo the taking of `lines`, the last that were taken; `overlong` are the places of overlong ones."""
+        self._num_taken -= len(lines)
+        self._pending += lines[::-1]
+        self._overlong.update(self._num_taken + place for place in overlong)
+
     def count_all(self) -> int:
         """The number of lines of the whole file; what was not taken is passed over."""
         self._pending.clear()
@@ -94,22 +100,30 @@ class Lines:
         """Split off the next lines. False at the end of the file."""
         while not self._pending and not self._ended:
             chunk = self._read_chunk()
-            lines = (self._tail + chunk).split(b"\n")
+            text = self._tail + chunk
+            lines = text.split(b"\n")
             self._tail = lines.pop()
             if not chunk:
                 self._ended = True
                 if self._tail or self._skipping:  # the last line has no end
                     lines = [self._tail]
             if self._skipping and lines:
-                lines[0] = b""
-                self._overlong.add(self._num_lines)
+                self._leave_out(lines, 0)
                 self._skipping = False
+            if len(text) > MAX_LINE_BYTES:
+                for place, line in enumerate(lines):
+                    if len(line) > MAX_LINE_BYTES:
+                        self._leave_out(lines, place)
             if len(self._tail) > MAX_LINE_BYTES or self._skipping:
                 self._tail = b""
                 self._skipping = True
             self._num_lines += len(lines)
             self._pending = lines[::-1]
         return bool(self._pending)
+
+    def _leave_out(self, lines: list[bytes], place: int) -> None:
+        lines[place] = b""
+        self._overlong.add(self._num_lines + place)
 
     def _read_chunk(self) -> bytes:
         try:
@@ -191,14 +205,14 @@ class _Zstandard:
         self._frame = zstandard.ZstdDecompressor().decompressobj()
         self._is_inside = False
 
-    def read(self, _size: int, /) -> bytes:
-        text = b""
-        while not text:
+    def read(self, size: int, /) -> bytes:
+        text = bytearray()
+        while len(text) < size:
             chunk = self._compressed.read(ZSTANDARD_CHUNK_BYTES)
             if not chunk:
                 if self._is_inside:
                     raise EOFError("it ends inside a frame")
-                return b""
+                break
             while chunk:
                 text += self._frame.decompress(chunk)
                 self._is_inside = not self._frame.eof
@@ -206,4 +220,4 @@ class _Zstandard:
                 if self._frame.eof:
                     chunk = self._frame.unused_data
                     self._frame = zstandard.ZstdDecompressor().decompressobj()
-        return text
+        return bytes(text)

@@ -121,8 +121,7 @@ def write_manifest(manifest: Manifest, pages: Sequence[HashedFile], directory: P
     """Write the manifest, completed by the pages that were made from it."""
     manifest = dataclasses.replace(manifest, pages=tuple(pages))
     manifest = dataclasses.replace(manifest, seal=seal_of(manifest))
-    text = json.dumps(records.to_json(manifest), indent=1, ensure_ascii=False)
-    write_atomically(CorpusPaths(directory).manifest, text + "\n")
+    write_atomically(CorpusPaths(directory).manifest, records.dumps(manifest))
     return manifest
 
 

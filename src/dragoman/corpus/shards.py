@@ -180,8 +180,8 @@ class Corpus:
 
     def text(self, split: str, side: int) -> list[str]:
         """The sentences of dev or test (side 0: source, 1: target) as a person reads them."""
-        language = self.manifest.languages.split("-")[side]
-        text = CorpusPaths(self.directory).text(split, language).read_text(encoding="utf-8")
+        language = self.manifest.languages.split("-", 1)[side]
+        text = CorpusPaths(self.directory).text(split, language).read_bytes().decode()  # a lone \r ends no line
         return text.split("\n")[:-1]
 
     def _shard(self, split: str, number: int, num_pairs: int) -> Shard:

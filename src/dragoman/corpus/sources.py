@@ -67,13 +67,16 @@ class Reader:
         first_line = 1
         while True:
             sources, source_overlong = source.take(BLOCK_PAIRS, BLOCK_BYTES)
-            targets, target_overlong = target.take(max(len(sources), 1))
-            if len(sources) != len(targets):
+            targets, target_overlong = target.take(max(len(sources), 1), BLOCK_BYTES)
+            if bool(sources) != bool(targets):
                 raise _unequal(self.text, source.count_all(), target.count_all())
             if not sources:
                 return
-            yield Block(first_line, sources, targets, None, source_overlong | target_overlong)
-            first_line += len(sources)
+            size = len(targets)
+            source.put_back(sources[size:], (place - size for place in source_overlong if place >= size))
+            overlong = target_overlong | {place for place in source_overlong if place < size}
+            yield Block(first_line, sources[:size], targets, None, overlong)
+            first_line += size
 
     def _tsv_blocks(self, lines: Lines) -> Iterator[Block]:
         first_line = 1

@@ -86,7 +86,11 @@ class Vocabulary:
         if self._known_words is None:
             return [np.array(ids, dtype=self.id_type).tobytes() + end for ids in self._model.encode(list(sentences))]
         lookup = self._known_words.__getitem__
-        return [b"".join(map(lookup, sentence.split(" "))) + end for sentence in sentences]
+        # To most models a ▁ in the text is a space, to some a letter: only the model knows which words it makes.
+        return [
+            b"".join(map(lookup, sentence.split(" ") if SPACE not in sentence else [sentence])) + end
+            for sentence in sentences
+        ]
 
     def decode(self, ids: Sequence[int]) -> str:
         """The sentence that the ids spell; special ids are passed over."""
@@ -127,12 +131,15 @@ def train(words: Counter[str], config: VocabularyConfig, languages: str) -> byte
             minloglevel=2,
         )
     except RuntimeError as error:
-        raise _too_large(str(error), config.size, languages) from None
+        raise _wrong_size(str(error), config.size, languages) from None
     return model.getvalue()
 
 
-def _too_large(message: str, size: int, languages: str) -> UserError:
-    """SentencePiece knows how many pieces the text can give; say it in our words."""
+def _wrong_size(message: str, size: int, languages: str) -> UserError:
+    """SentencePiece knows how many pieces the text needs and can give; say it in our words."""
+    if needed := re.search(r"smaller than required_chars. \d+ vs (\d+)", message):
+        problem = f"a vocabulary of {size:,} pieces has no room for the characters of the {languages} text"
+        return UserError(problem, f"--set vocabulary.size={-(-int(needed[1]) // 8) * 8}")
     fix = "make it smaller, or prepare more text"
     if limit := re.search(r"<= (\d+)", message):
         most = int(limit[1]) // 8 * 8

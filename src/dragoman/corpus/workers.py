@@ -12,8 +12,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TypeVar
+
+from dragoman.core.errors import UserError
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -40,12 +44,17 @@ class Workers:
             yield from map(function, arguments)
             return
         under_way: deque[Future[Result]] = deque()
-        for argument in arguments:
-            under_way.append(self._pool.submit(function, argument))
-            if len(under_way) > self._most_under_way:
+        try:
+            for argument in arguments:
+                with _signals_held_back():  # to submit may start a process
+                    under_way.append(self._pool.submit(function, argument))
+                if len(under_way) > self._most_under_way:
+                    yield under_way.popleft().result()
+            while under_way:
                 yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
+        except BrokenProcessPool:
+            problem = "a process that shared the work was killed, perhaps because memory ran out"
+            raise UserError(problem, "free some memory and run the same command again") from None
 
     def __enter__(self) -> "Workers":
         return self
@@ -57,9 +66,23 @@ class Workers:
             self._pool.shutdown(wait=True, cancel_futures=error is not None)
 
 
+STOPPING = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """A process that is started here is not stopped before `_begin`, which would show a traceback of its own."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+
+
 def _begin() -> None:
     # Ctrl-C reaches every process of the terminal; only the first decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from dragoman.core.errors import UserError
 from dragoman.core.progress import Bar, Silent
-from dragoman.core.files import building, write_whole
+from dragoman.core.files import write_whole
 from dragoman.corpus.cache import filling
 from dragoman.corpus.download import Patience, download
 
@@ -331,18 +331,6 @@ def test_progress_counts_every_byte_once_per_attempt(server: Server, tmp_path: P
     assert [stage[:3] for stage in stages] == [("download corpus.tgz", len(CONTENT), "bytes")] * 2
     assert [sum(stage[3]) for stage in stages] == [300_000, len(CONTENT)]
     assert stages[1][3][0] == 300_000
-
-
-def test_a_directory_that_was_not_filled_to_the_end_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), building(tmp_path / "text") as partial:
-        (partial / "half").write_text("half")
-        raise RuntimeError
-    assert files(tmp_path) == [] and not (tmp_path / "text").exists()
-    (tmp_path / "text.partial").mkdir()
-    (tmp_path / "text.partial" / "left by a kill").write_text("half")
-    with building(tmp_path / "text") as partial:
-        (partial / "all").write_text("all")
-    assert files(tmp_path) == ["all"]
 
 
 def test_a_file_whose_content_breaks_off_is_not_there(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Whole commands, from files to files."""
