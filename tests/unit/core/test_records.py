@@ -54,12 +54,14 @@ def test_nested_records_come_back_as_they_were() -> None:
     st.builds(
         Manifest,
         pairs=st.integers(),
-        texts=st.lists(st.builds(Text, name=st.text(), weight=st.floats(allow_nan=False))).map(tuple),
+        texts=st.lists(st.builds(Text, name=st.text(), weight=st.floats(allow_nan=False, allow_infinity=False))).map(
+            tuple
+        ),
         dropped=st.dictionaries(st.text(), st.integers()),
         span=st.tuples(st.integers(), st.integers()),
         is_whole=st.booleans(),
         best=st.none() | st.builds(Text, name=st.text()),
-        bleu=st.none() | st.floats(allow_nan=False),
+        bleu=st.none() | st.floats(allow_nan=False, allow_infinity=False),
         label=st.integers() | st.text(),
         home=st.just(Path("a/b")),
         anything=st.none(),
