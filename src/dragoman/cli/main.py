@@ -5,6 +5,7 @@ else is a bug and shows a traceback. Results go to standard output, talk to stan
 """
 
 import argparse
+import errno
 import os
 import signal
 import sys
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import dragoman
-from dragoman.cli import demo, prepare
+from dragoman.cli import demo, evaluate, prepare, train, translate
 from dragoman.core.errors import UserError
 
 DESCRIPTION = "Train a translation model on the machines you have, and know what happened."
@@ -31,7 +32,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dragoman {dragoman.__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for verb in (demo, prepare):
+    for verb in (demo, prepare, train, evaluate, translate):
         verb.add_to(verbs)
     return parser
 
@@ -41,9 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _terminate)
     options = build_parser().parse_args(arguments)
     try:
-        options.run(options)
+        code: int | None = options.run_verb(options)
         sys.stdout.flush()
-        return 0
+        return code or 0
     except UserError as error:
         print(f"dragoman: {error}", file=sys.stderr)
         return 2
@@ -52,9 +53,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except Terminated:
         return 143
-    except BrokenPipeError:  # the reader of our output went away, as `head` does
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EPIPE):
+            raise
+        # The reader of our output went away, as `head` does, or there is no room for it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        if error.errno == errno.EPIPE:
+            return 0
+        print("dragoman: the disk is full", file=sys.stderr)
+        return 2
 
 
 def _terminate(_signal: int, _frame: object) -> NoReturn:

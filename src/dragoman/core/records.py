@@ -8,6 +8,7 @@ passed over too.
 import contextlib
 import dataclasses
 import json
+import math
 import types
 import typing
 from collections.abc import Iterable, Iterator
@@ -18,13 +19,15 @@ Record = TypeVar("Record")
 
 
 def to_json(record: object) -> Any:
-    """A dataclass and all that it holds, as plain lists and dictionaries."""
+    """A dataclass and all that it holds, as plain lists and dictionaries; what is no number is null."""
     if dataclasses.is_dataclass(record) and not isinstance(record, type):
         return {field.name: to_json(getattr(record, field.name)) for field in dataclasses.fields(record)}
     if isinstance(record, dict):
         return {str(key): to_json(value) for key, value in record.items()}
     if isinstance(record, list | tuple):
         return [to_json(value) for value in record]
+    if isinstance(record, float) and not math.isfinite(record):
+        return None
     return str(record) if isinstance(record, Path) else record
 
 

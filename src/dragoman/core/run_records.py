@@ -1,6 +1,7 @@
 """What a run writes down while it goes: one record a line in `steps/`, `evals.jsonl` and `events.jsonl`.
 
-Append-only. After a resume a step may be there twice: the later line is the one that counts. Unknown is None.
+Append-only. After a resume a step may be there twice: the later line is the one that counts. What is unknown, or no
+finite number, is None.
 """
 
 from dataclasses import dataclass
@@ -13,10 +14,10 @@ class StepRecord:
     step: int
     time: str
     """UTC."""
-    loss: float
+    loss: float | None
     """Plain cross-entropy, a mean over the target tokens of all ranks, in nats."""
-    smoothed_loss: float
-    gradient_norm: float
+    smoothed_loss: float | None
+    gradient_norm: float | None
     learning_rate: float
     target_tokens: int
     """Of all ranks."""
@@ -39,8 +40,8 @@ class EvalRecord:
     time: str
     tokens: int
     training_s: float
-    dev_loss: float
-    train_loss: float
+    dev_loss: float | None
+    train_loss: float | None
     """On a fixed slice of the training data."""
     bleu: float
     bleu_interval: tuple[float, float]

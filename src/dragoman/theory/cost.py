@@ -90,23 +90,22 @@ def activation_bytes(
     own = _attention_bytes(model, num_sentences, target_length, target_keys)
     cross = _attention_bytes(model, num_sentences, target_length, source_keys)
     layers = model.encoder_layers * encoder_rows + model.decoder_layers * (target_tokens * inner + own + cross)
-    ends = 4 * (source_tokens + target_tokens) * model.width * FLOAT_BYTES
+    ends = 5 * (source_tokens + target_tokens) * model.width * FLOAT_BYTES
     return layers + ends + _loss_bytes(model, target_vocabulary, target_tokens)
 
 
 def _feed_forward_row(model: ModelConfig) -> int:
     """Bytes a token: input, normed, mask; inner layer, and once more where the activation cannot be undone."""
-    copies = 1 if model.activation == "relu" else 2
-    mask = model.feed_forward if model.activation_dropout and model.activation != "relu" else 0
-    return (2 * model.width + copies * model.feed_forward) * FLOAT_BYTES + model.width + mask
+    copies = 1 if model.activation == "relu" else 2 + (model.activation_dropout > 0)
+    return (3 * model.width + copies * model.feed_forward) * FLOAT_BYTES
 
 
 def _attention_bytes(model: ModelConfig, num_sentences: int, num_queries: int, num_keys: int) -> int:
     """Input, normed, context and mask; queries; padded keys and values; attention weights."""
-    rows = num_sentences * num_queries * (4 * model.width * FLOAT_BYTES + model.width)
+    rows = num_sentences * num_queries * 5 * model.width * FLOAT_BYTES
     keys_values = 2 * num_sentences * num_keys * model.width * FLOAT_BYTES
     weights = num_sentences * model.heads * num_queries * num_keys
-    return rows + keys_values + weights * (FLOAT_BYTES + (1 if model.attention_dropout else 0))
+    return rows + keys_values + weights * FLOAT_BYTES * (1 + (model.attention_dropout > 0))
 
 
 def _loss_bytes(model: ModelConfig, target_vocabulary: int, target_tokens: int) -> int:

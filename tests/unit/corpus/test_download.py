@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from dragoman.core.errors import UserError
-from dragoman.core.progress import Bar, Silent
 from dragoman.core.files import write_whole
+from dragoman.core.progress import Bar, Silent
 from dragoman.corpus.cache import filling
 from dragoman.corpus.download import Patience, download
 

@@ -1,0 +1,1 @@
+"""Measurements against peers: ratios taken in one run on one machine."""

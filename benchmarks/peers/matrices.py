@@ -1,0 +1,19 @@
+"""The ceiling: multiplies of 2,048 x 2,048 matrices, counted in floating-point operations."""
+
+import torch
+
+from benchmarks.peers.participant import task
+
+
+def main() -> None:
+    """Multiply for ever."""
+    torch.set_num_threads(2)
+    size, counter = 2048, task()
+    left, right, product = torch.randn(size, size), torch.randn(size, size), torch.empty(size, size)
+    while True:
+        torch.mm(left, right, out=product)
+        counter.done(2 * size**3)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Sentences in, translations and scores out."""

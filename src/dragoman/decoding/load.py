@@ -1,0 +1,46 @@
+"""A trained model, ready to translate: from a run directory, without the corpus that it was trained on."""
+
+from pathlib import Path
+
+import torch
+
+from dragoman.checkpoints import reading
+from dragoman.checkpoints.average import average
+from dragoman.core import config_file
+from dragoman.core.config import Config, DecodingConfig
+from dragoman.core.errors import UserError
+from dragoman.core.paths import RunPaths
+from dragoman.corpus.vocab import Vocabulary
+from dragoman.decoding.translate import Translator
+from dragoman.model.batch import SpecialIds
+from dragoman.model.transformer import Transformer
+
+
+def build_model(config: Config, source: Vocabulary, target: Vocabulary, *, is_shared: bool) -> Transformer:
+    """The model of a recipe, with its first weights."""
+    if config.model.tied == "three" and not is_shared:
+        raise UserError("model.tied = three needs one vocabulary for both sides", "set model.tied = two")
+    ids = SpecialIds(pad=target.special.pad, bos=target.special.bos, eos=target.special.eos)
+    return Transformer(config.model, source.size, target.size, ids, seed=config.training.seed)
+
+
+def load_run(directory: Path, decoding: DecodingConfig | None = None, *, average_last: int = 1) -> Translator:
+    """The best checkpoint of a run by dev loss (the newest where none was judged), or the mean of the last few."""
+    paths = RunPaths(directory)
+    if not paths.config.is_file():
+        raise UserError(f"{directory} is not a run: no config.toml", "train one with `dragoman train RECIPE.toml`")
+    config = config_file.load(paths.config)
+    source, target = (Vocabulary(paths.vocabulary(side)) for side in ("source", "target"))
+    is_shared = paths.vocabulary("source").read_bytes() == paths.vocabulary("target").read_bytes()
+    model = build_model(config, source, target, is_shared=is_shared)
+    if average_last > 1:
+        weights = average(paths.checkpoints, average_last).model
+    else:
+        loaded = reading.best(paths.checkpoints) or reading.newest(paths.checkpoints, reading.MODEL_ONLY)
+        if loaded is None:
+            raise UserError(f"{directory} has no checkpoint yet", "wait until training has written one")
+        weights = loaded.model
+    reading.check(weights, dict(model.named_parameters()), f"the model in {paths.checkpoints}")
+    model.load_state_dict(weights, strict=False)  # positions are computed, not loaded
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return Translator(model.to(device).eval(), source, target, decoding or config.decoding)

@@ -1,0 +1,124 @@
+"""What keeps a run from being lost: signals become votes, stalls become stacks, bad numbers become decisions."""
+
+import faulthandler
+import fcntl
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from dragoman.core.errors import UserError
+
+SKIPS_IN_A_ROW = 3
+"""Steps without finite gradients before the run goes back to its last checkpoint."""
+MOST_ROLLBACKS = 3
+RATE_CUT = 0.5
+STALL_S = 120.0
+STALL_STEPS = 20
+"""A rank is stuck when it has not moved for so many of its usual steps, and for STALL_S."""
+STALLED = 75
+"""Exit code of a rank that did not move (EX_TEMPFAIL: trying again may help)."""
+
+
+class Signals:
+    """SIGTERM and SIGINT, remembered instead of obeyed at once: the run stops after the step, with a checkpoint."""
+
+    def __init__(self) -> None:
+        self.received: int | None = None
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._remember)
+
+    def stop_with_parent(self) -> None:
+        """Stop as if asked to when the process that started this one has died, however it died."""
+        threading.Thread(target=self._watch_parent, args=(os.getppid(),), daemon=True).start()
+
+    def _watch_parent(self, parent: int) -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        self.received = signal.SIGTERM
+
+    def _remember(self, number: int, _frame: object) -> None:
+        if self.received == signal.SIGINT and number == signal.SIGINT:
+            raise KeyboardInterrupt  # a second Ctrl-C means now
+        self.received = number
+
+
+@contextmanager
+def only_trainer(directory: Path) -> Iterator[None]:
+    """Hold the run directory; the kernel lets go of it when this process ends, however it ends."""
+    with (directory / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"{directory} is being trained by another process", "wait for it or stop it") from None
+        yield
+
+
+@dataclass
+class FiniteGuard:
+    """Counts steps whose gradients were not finite."""
+
+    in_a_row: int = 0
+
+    def sees(self, is_finite: bool) -> bool:
+        """True if the run should roll back."""
+        self.in_a_row = 0 if is_finite else self.in_a_row + 1
+        return self.in_a_row >= SKIPS_IN_A_ROW
+
+
+class Watchdog:
+    """Ends this process, with the stacks of its threads, if it does not move for STALL_S.
+
+    A rank that waits for others is not stuck itself: inside `waiting` only the collective's own timeout counts. Each
+    second the rank signs a file, so that those who wait in vain can say for whom.
+    """
+
+    def __init__(self, directory: Path, rank: int, stall_s: float = STALL_S) -> None:
+        self._file = directory / f"rank{rank:02}"
+        self._rank, self._stall_s = rank, stall_s
+        self._moved, self._is_waiting = time.monotonic(), False
+        self._ended = threading.Event()
+        directory.mkdir(parents=True, exist_ok=True)
+        self._file.touch()
+        threading.Thread(target=self._watch, name="dragoman-watchdog", daemon=True).start()
+
+    def moved(self, usual_s: float = 0.0) -> None:
+        """A step is done; such a step usually takes `usual_s`."""
+        self._moved = time.monotonic()
+        self._stall_s = max(self._stall_s, STALL_STEPS * usual_s)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        self._is_waiting = True
+        try:
+            yield
+        finally:
+            self._is_waiting = False
+            self.moved()
+
+    def close(self) -> None:
+        self._ended.set()
+        self._file.unlink(missing_ok=True)
+
+    def _watch(self) -> None:
+        while not self._ended.wait(1.0):
+            with suppress(OSError):
+                os.utime(self._file)
+            if not self._is_waiting and time.monotonic() - self._moved > self._stall_s:
+                print(f"dragoman: rank {self._rank} has not moved for {self._stall_s:.0f} s:", file=sys.stderr)
+                faulthandler.dump_traceback(file=sys.stderr)
+                os._exit(STALLED)
+
+
+def silent_ranks(directory: Path, *, after_s: float = 10.0) -> list[str]:
+    """The ranks that have not signed lately: those that everyone else waits for."""
+    now = time.time()
+    try:
+        return sorted(file.name for file in directory.iterdir() if now - file.stat().st_mtime > after_s)
+    except OSError:
+        return []

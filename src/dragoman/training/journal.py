@@ -1,0 +1,82 @@
+"""What a run writes down: records, samples, TensorBoard. Observing must never stop training.
+
+JSONL is the truth and TensorBoard a view of it. A write that fails is told once and then left out.
+"""
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dragoman.core import records
+from dragoman.core.paths import RunPaths
+from dragoman.core.run_records import EvalRecord, EventRecord, StepRecord
+from dragoman.telemetry.board import Board
+from dragoman.training.evaluate import Evaluation
+from dragoman.training.world import World
+
+BOARD_EVERY_STEPS = 10
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class Journal:
+    """One rank's pen. Every rank writes its steps and events; the main one also writes what all have in common."""
+
+    def __init__(self, paths: RunPaths, world: World, resumed_step: int) -> None:
+        self._paths, self._world = paths, world
+        self._has_complained = False
+        paths.steps(world.rank).parent.mkdir(parents=True, exist_ok=True)
+        paths.samples(0).parent.mkdir(parents=True, exist_ok=True)
+        self._board = Board(paths.tensorboard, resumed_at_step=resumed_step) if world.is_main else None
+
+    def step(self, record: StepRecord) -> None:
+        self._append(self._paths.steps(self._world.rank), record)
+        if self._board and record.step % BOARD_EVERY_STEPS == 0:
+            scalars = {
+                "train/loss": record.loss,
+                "train/gradient_norm": record.gradient_norm,
+                "train/learning_rate": record.learning_rate,
+                "speed/tokens_per_s": record.target_tokens / max(record.step_s, 1e-9),
+                "speed/step_s": record.step_s,
+                "speed/exchange_share": record.exchange_s / max(record.step_s, 1e-9),
+                "speed/data_wait_share": record.data_wait_s / max(record.step_s, 1e-9),
+            }
+            for name, value in scalars.items():
+                self._board.scalar(name, value, record.step)
+
+    def evaluation(self, record: EvalRecord, evaluation: Evaluation) -> None:
+        if not self._world.is_main:
+            return
+        self._append(self._paths.evals, record)
+        text = "\n\n".join(
+            f"source       {one.source}\nreference    {one.reference}\ntranslation  {one.translation}"
+            for one in evaluation.samples
+        )
+        try:
+            self._paths.samples(record.step).write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            self._complain(error)
+        if self._board:
+            for name in ("dev_loss", "train_loss", "bleu", "chrf"):
+                self._board.scalar(f"eval/{name}", getattr(record, name), record.step)
+            self._board.text("samples", "```\n" + text + "\n```", record.step)
+
+    def event(self, kind: str, step: int, text: str) -> None:
+        self._append(self._paths.events, EventRecord(now(), kind, step, self._world.rank, text))
+
+    def close(self) -> None:
+        if self._board:
+            self._board.close()
+
+    def _append(self, path: Path, record: object) -> None:
+        try:
+            records.append_line(path, record)
+        except OSError as error:
+            self._complain(error)
+
+    def _complain(self, error: OSError) -> None:
+        if not self._has_complained:
+            print(f"dragoman: cannot write records ({error.strerror}); training goes on", file=sys.stderr)
+        self._has_complained = True

@@ -1,0 +1,171 @@
+"""The story of a run: step after step, with pauses to measure and to save, until there is a reason to stop."""
+
+import math
+import time
+from dataclasses import dataclass
+
+from dragoman.batching.stream import Step
+from dragoman.core.run_records import EvalRecord, StepRecord
+from dragoman.core.units import count, duration
+from dragoman.theory.schedule import learning_rate
+from dragoman.training import limits
+from dragoman.training.guards import FiniteGuard
+from dragoman.training.journal import now
+from dragoman.training.run import Run
+from dragoman.training.state import EvalPoint, TrainState
+from dragoman.training.step import StepResult, Votes
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How it ended."""
+
+    state: TrainState
+    reason: str
+
+
+def fit(run: Run, state: TrainState) -> Finished:
+    """Train until a limit, a signal or the curve says stop. Every rank must call this."""
+    if state.step == 0:
+        state = evaluate(run, state)
+        state = save(run, state)
+    while run.end is None or state.step < run.end:
+        attempt = _train(run, state)
+        if attempt is not None:
+            return attempt
+        state = run.roll_back()
+    return Finished(state, f"{count(state.step)} steps are done")
+
+
+def _train(run: Run, state: TrainState) -> Finished | None:
+    """Train on from `state`; None where numbers went bad and the run must go back."""
+    guard = FiniteGuard()
+    evaluated_at = saved_at = time.monotonic()
+    with run.stream(state.step) as stream:
+        for step in stream:
+            clock = time.monotonic()
+            votes = _votes(run, state, clock - evaluated_at, clock - saved_at)
+            rate = state.rate_factor * learning_rate(
+                step.number, run.config.schedule, width=run.width, total_steps=run.end
+            )
+            result = run.stepper.step(step.number, step.batches, step.num_target_tokens, rate, votes)
+            seconds = step.waited_s + time.monotonic() - clock
+            state = state.after_step(step.num_target_tokens, seconds, was_skipped=not result.is_finite)
+            _record(run, state, step, result, rate, seconds)
+            if guard.sees(result.is_finite):
+                return None
+            reason = _reason_to_stop(run, state, result.votes)
+            is_evaluation = _is_due(state.step, run.config.training.evaluate_every_steps) or result.votes.evaluate
+            if is_evaluation or (reason and run.wants_final_evaluation):
+                state = evaluate(run, state)
+                evaluated_at = time.monotonic()
+                reason = reason or limits.buys_too_little(run.config.training, state, run.config.schedule.warmup_steps)
+            is_save = _is_due(state.step, run.config.training.save_every_steps) or result.votes.save
+            if (is_evaluation or is_save or reason) and result.is_finite:  # a state in doubt replaces none that is good
+                state = save(run, state)
+                saved_at = time.monotonic()
+            if reason:
+                return Finished(state, reason)
+    raise AssertionError("the stream of steps has no end")
+
+
+def _is_due(step: int, every: int) -> bool:
+    return every > 0 and step % every == 0
+
+
+def _votes(run: Run, state: TrainState, since_evaluation_s: float, since_save_s: float) -> Votes:
+    """What this rank's clock and signals would like to happen after the step."""
+    training = run.config.training
+    return Votes(
+        stop=run.signals.received is not None or limits.is_time_up(training, state.training_s) is not None,
+        evaluate=0 < 60 * training.evaluate_every_minutes < since_evaluation_s,
+        save=0 < 60 * training.save_every_minutes < since_save_s,
+    )
+
+
+def _reason_to_stop(run: Run, state: TrainState, votes: Votes) -> str | None:
+    """The same on every rank: steps are counted alike, and votes were added up."""
+    if run.end is not None and state.step >= run.end:
+        return f"{count(state.step)} steps are done"
+    if votes.stop:
+        return limits.is_time_up(run.config.training, state.training_s) or "it was asked to stop"
+    return None
+
+
+def _record(run: Run, state: TrainState, step: Step, result: StepResult, rate: float, seconds: float) -> None:
+    run.watchdog.moved(usual_s=seconds)
+    run.journal.step(
+        StepRecord(
+            step=step.number,
+            time=now(),
+            loss=result.plain_loss,
+            smoothed_loss=result.smoothed_loss,
+            gradient_norm=result.gradient_norm,
+            learning_rate=rate,
+            target_tokens=step.num_target_tokens,
+            padding=step.padding.waste,
+            data_wait_s=step.waited_s,
+            compute_s=result.compute_s,
+            exchange_s=result.exchange_s,
+            optimizer_s=result.optimizer_s,
+            step_s=seconds,
+            wire_bytes=result.wire_bytes,
+            was_skipped=not result.is_finite,
+        )
+    )
+    if not result.is_finite:
+        run.journal.event("skipped", step.number, f"gradient norm {result.gradient_norm}, loss {result.plain_loss}")
+    training = run.config.training
+    mean_step_s = state.training_s / state.step
+    run.status.line(
+        step=step.number,
+        last_step=run.end,
+        loss=result.plain_loss,
+        rate=rate,
+        tokens=step.num_target_tokens,
+        step_s=seconds,
+        waited_s=step.waited_s + result.exchange_s,
+        left_s=limits.seconds_left(training, state, run.end, mean_step_s),
+        cost=limits.cost_of(training, state.training_s),
+        is_last=step.number == run.end,
+    )
+
+
+def evaluate(run: Run, state: TrainState) -> TrainState:
+    """Measure, write it down, say it. Every rank must call this."""
+    with run.watchdog.waiting():
+        evaluation = run.evaluate()
+    score = evaluation.score
+    state = state.after_pause(evaluation.seconds)
+    record = EvalRecord(
+        step=state.step,
+        time=now(),
+        tokens=state.tokens,
+        training_s=state.training_s,
+        dev_loss=evaluation.dev_loss,
+        train_loss=evaluation.train_loss,
+        bleu=score.bleu,
+        bleu_interval=score.bleu_interval,
+        chrf=score.chrf,
+        bleu_signature=score.bleu_signature,
+        chrf_signature=score.chrf_signature,
+        num_sentences=score.num_sentences,
+        seconds=evaluation.seconds,
+    )
+    run.journal.evaluation(record, evaluation)
+    low, high = score.bleu_interval
+    sample = evaluation.samples[0] if evaluation.samples else None
+    run.status.say(
+        f"step {count(state.step)}: dev loss {evaluation.dev_loss:.3f}, train loss {evaluation.train_loss:.3f}, "
+        f"BLEU {score.bleu:.1f} ({low:.1f}–{high:.1f}), chrF {score.chrf:.1f}, in {duration(evaluation.seconds)}"
+        + (f"\n    {sample.source}\n    → {sample.translation}\n    = {sample.reference}" if sample else "")
+    )
+    dev_loss = evaluation.dev_loss if math.isfinite(evaluation.dev_loss) else None
+    return state.after_evaluation(EvalPoint(state.step, dev_loss, score.bleu))
+
+
+def save(run: Run, state: TrainState) -> TrainState:
+    """Hand a checkpoint to the writer. Every rank must call this."""
+    start = time.monotonic()
+    run.save(state)
+    return state.after_pause(time.monotonic() - start)

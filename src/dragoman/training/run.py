@@ -1,0 +1,237 @@
+"""A run, put together: corpus, model, optimizer, evaluator, checkpoints and journal, ready for the loop.
+
+Also how it starts and goes on: a fresh start builds everything from the seed; a later one takes the newest whole
+checkpoint, and tells which ones it had to pass over.
+"""
+
+import dataclasses
+import os
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import dragoman
+from dragoman.batching.plan import Plan
+from dragoman.batching.stream import Stream, open_stream
+from dragoman.checkpoints import reading
+from dragoman.checkpoints.store import Saved, Snapshot, Store
+from dragoman.core import records
+from dragoman.core.config import Config
+from dragoman.core.errors import UserError
+from dragoman.core.files import sha256_of, write_atomically
+from dragoman.core.paths import RunPaths
+from dragoman.corpus.shards import Corpus, open_corpus
+from dragoman.corpus.vocab import Vocabulary
+from dragoman.decoding.load import build_model
+from dragoman.decoding.translate import Translator
+from dragoman.training import limits
+from dragoman.training.evaluate import Evaluation, Evaluator
+from dragoman.training.gradients import Gradients
+from dragoman.training.guards import MOST_ROLLBACKS, RATE_CUT, Signals, Watchdog
+from dragoman.training.journal import Journal
+from dragoman.training.optimizer import Optimizer
+from dragoman.training.state import TrainState
+from dragoman.training.status import Status
+from dragoman.training.step import Stepper
+from dragoman.training.world import World
+
+FIRST_LOSS_SCALE = 2.0**15
+
+
+class Run:
+    """Everything that the loop needs, under the names that it uses."""
+
+    def __init__(self, config: Config, paths: RunPaths, world: World, signals: Signals) -> None:
+        self.config, self.paths, self.world, self.signals = config, paths, world, signals
+        self.corpus = open_corpus(Path(config.corpus.directory))
+        world.must_agree("corpus", self.corpus.manifest.fingerprint)
+        source, target = (Vocabulary(paths.vocabulary(side)) for side in ("source", "target"))
+        _refuse_other_vocabulary(self.corpus, paths)
+        is_shared = len({vocabulary.file for vocabulary in self.corpus.vocabularies.values()}) == 1
+        self.model = build_model(config, source, target, is_shared=is_shared).to(world.device)
+        self.width = self.model.config.width
+        self._train = self.corpus.split("train")
+        self._pad = self.corpus.vocabularies["target"].special.pad
+        self.plan = Plan(self._train.lengths(), config.training.seed, config.batching.tokens_per_step)
+        self.end = limits.last_step(config.training, self.plan.steps_per_epoch, config.batching.tokens_per_step)
+        gradients = Gradients.of(self.model)
+        self.model.accumulate_in_place = world.device.type == "cpu"
+        self.optimizer = Optimizer(self.model, config.optimizer)
+        self.watchdog = Watchdog(paths.heartbeats, world.rank)
+        autocast, loss_scale = precision_for(config.training.precision, world.device)
+        self.stepper = Stepper(
+            model=self.model,
+            optimizer=self.optimizer,
+            gradients=gradients,
+            world=world,
+            seed=config.training.seed,
+            autocast=autocast,
+            loss_scale=loss_scale,
+            waiting=self.watchdog.waiting,
+        )
+        translator = Translator(self.model, source, target, config.decoding)
+        self._evaluator = Evaluator(self.corpus, world, translator, config.batching.tokens_per_micro_batch)
+        self._store = (
+            Store(paths.checkpoints, config.training.keep_last, config.training.keep_best) if world.is_main else None
+        )
+        self.status = Status(world.is_main)
+        self.journal: Journal
+
+    @property
+    def wants_final_evaluation(self) -> bool:
+        """Not when somebody waits for the machine: then the checkpoint comes at once."""
+        return self.signals.received is None and self.world.size == 1
+
+    def begin(self) -> TrainState:
+        """The newest state, or the first. Every rank must call this."""
+        loaded = reading.newest(self.paths.checkpoints)
+        state = self._restore(loaded) if loaded else TrainState()
+        self.world.must_agree("newest checkpoint", str(state.step))
+        self.journal = Journal(self.paths, self.world, state.step)
+        for passed_over in loaded.passed_over if loaded else ():
+            self.tell("passed over", state.step, f"checkpoint {passed_over.step:,} is damaged: {passed_over.reason}")
+        if loaded:
+            self.tell("resumed", state.step, f"going on from step {state.step:,}")
+        else:
+            self.journal.event("started", 0, f"{self.world.size} ranks on {self.world.device.type}")
+        if self.world.is_main:
+            write_atomically(self.paths.environment, records.dumps(environment(self.world)))
+        self.model.train()
+        return state
+
+    def _restore(self, loaded: reading.Loaded) -> TrainState:
+        if loaded.state["corpus_fingerprint"] != self.corpus.manifest.fingerprint:
+            raise UserError(
+                f"the checkpoints of {self.paths.directory} come from another corpus than {self.corpus.directory}",
+                "name another run directory with --run",
+            )
+        like = self.optimizer.weights_for_inference()
+        reading.check(loaded.model, like, f"the model in {self.paths.checkpoints}")
+        self.stepper.loss_scale = float(loaded.state["loss_scale"])
+        self.optimizer.load(loaded.model, loaded.optimizer)
+        return records.from_json(TrainState, loaded.state["state"])
+
+    def stream(self, after_step: int) -> Stream:
+        """This rank's steps from `after_step` on."""
+        return open_stream(
+            self.plan,
+            self._train,
+            self._pad,
+            rank=self.world.rank,
+            world_size=self.world.size,
+            tokens_per_micro_batch=self.config.batching.tokens_per_micro_batch,
+            after_step=after_step,
+        )
+
+    def evaluate(self) -> Evaluation:
+        """Measure the weights that would be used. Every rank must call this."""
+        with self.optimizer.inference_weights_in(self.model):
+            return self._evaluator.evaluate(self.model)
+
+    def save(self, state: TrainState) -> None:
+        """Hand a checkpoint to the main rank's writer; what became of the ones before is told."""
+        if self._store is None:
+            return
+        self._tell_outcomes(self._store.finished(), state.step)
+        newest = state.evaluations[-1] if state.evaluations else None
+        scores = {"dev_loss": newest.dev_loss, "bleu": newest.bleu} if newest and newest.step == state.step else {}
+        extras = {
+            "loss_scale": self.stepper.loss_scale,
+            "corpus_fingerprint": self.corpus.manifest.fingerprint,
+            "world_size": self.world.size,
+            "scores": scores,
+        }
+        self._store.save(
+            Snapshot(
+                step=state.step,
+                model=self.optimizer.weights_for_inference(),
+                optimizer=self.optimizer.state(),
+                state={**extras, "state": records.to_json(state)},
+            )
+        )
+
+    def _tell_outcomes(self, outcomes: Sequence[Saved], step: int) -> None:
+        for outcome in outcomes:
+            if outcome.problem:
+                what = "with trouble" if outcome.is_whole else "not"
+                self.tell("save", step, f"checkpoint {outcome.step:,} was {what} written: {outcome.problem}")
+            else:
+                self.journal.event("saved", outcome.step, f"checkpoint in {outcome.written_s:.2f} s")
+
+    def roll_back(self) -> TrainState:
+        """Back to the last good checkpoint, with a lower rate; UserError when that has not helped before."""
+        self._finish_saving()
+        self.world.any(True)  # nobody reads before the main rank has written
+        loaded = reading.newest(self.paths.checkpoints)
+        assert loaded is not None, "the loop saves before its first step"
+        state = self._restore(loaded)
+        rollbacks = state.num_rollbacks + 1
+        if rollbacks > MOST_ROLLBACKS:
+            raise UserError(
+                f"training diverges at step {state.step:,}: gradients are not finite, also after {MOST_ROLLBACKS} "
+                "roll-backs with a lower learning rate",
+                "lower schedule.factor or schedule.peak, raise schedule.warmup_steps, or set optimizer.clip_norm=1",
+            )
+        state = dataclasses.replace(state, num_rollbacks=rollbacks, rate_factor=state.rate_factor * RATE_CUT)
+        self.tell("rolled back", state.step, f"gradients were not finite; back to step {state.step:,} at half the rate")
+        self.save(state)
+        return state
+
+    def tell(self, kind: str, step: int, text: str) -> None:
+        self.journal.event(kind, step, text)
+        self.status.say(text)
+
+    def close(self) -> None:
+        """Wait until everything is on disk."""
+        self._finish_saving()
+        self.status.close()
+        self.watchdog.close()
+
+    def _finish_saving(self) -> None:
+        if self._store is not None:
+            self._tell_outcomes(self._store.wait(), 0)
+
+
+def _refuse_other_vocabulary(corpus: Corpus, paths: RunPaths) -> None:
+    for side, vocabulary in corpus.vocabularies.items():
+        if sha256_of(paths.vocabulary(side)) != vocabulary.sha256:
+            raise UserError(
+                f"{paths.directory} was started with another {side} vocabulary than {corpus.directory} has",
+                "name another run directory with --run",
+            )
+
+
+def precision_for(wanted: str, device: torch.device) -> tuple[Callable[[], AbstractContextManager[object]], float]:
+    """How to enter a forward pass, and the first loss scale: full precision on CPUs, half where the device has it."""
+    if wanted == "auto":
+        if device.type != "cuda":
+            return nullcontext, 1.0  # bf16 on a CPU without it is 3 to 4 times slower
+        wanted = "bf16" if torch.cuda.get_device_capability(device) >= (8, 0) else "fp16"
+    if wanted == "fp32":
+        return nullcontext, 1.0
+    if device.type == "cpu" and wanted == "fp16":
+        raise UserError("training.precision = fp16 needs a GPU", "set training.precision = auto")
+    kind = torch.bfloat16 if wanted == "bf16" else torch.float16
+    scale = FIRST_LOSS_SCALE if wanted == "fp16" else 1.0
+    return partial(torch.autocast, device.type, dtype=kind), scale
+
+
+def environment(world: World) -> dict[str, Any]:
+    """What the run ran on."""
+    return {
+        "dragoman": dragoman.__version__,
+        "python": sys.version.split()[0],
+        "torch": torch.__version__,
+        "platform": platform.platform(),
+        "host": world.host,
+        "cores": len(os.sched_getaffinity(0)),
+        "threads": torch.get_num_threads(),
+        "world_size": world.size,
+        "device": torch.cuda.get_device_name(world.device) if world.device.type == "cuda" else platform.processor(),
+    }

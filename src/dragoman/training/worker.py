@@ -1,0 +1,55 @@
+"""What one rank does: `python -m dragoman.training.worker RUN_DIRECTORY`.
+
+The run directory holds the resolved recipe; the environment says which rank this is. Exit codes: 0 done, 2 the user can
+mend it, 130 and 143 stopped by a signal with a checkpoint written.
+"""
+
+import os
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import torch
+
+from dragoman.core import config_file
+from dragoman.core.errors import UserError
+from dragoman.core.paths import RunPaths
+from dragoman.training.guards import Signals, only_trainer, silent_ranks
+from dragoman.training.loop import fit
+from dragoman.training.run import Run
+from dragoman.training.world import joined
+
+
+def main(directory: Path) -> int:
+    signals = Signals()
+    paths = RunPaths(directory)
+    torch.set_flush_denormal(True)
+    try:
+        config = config_file.load(paths.config)
+        signals.stop_with_parent()
+        with joined() as world, only_trainer(directory) if world.is_main else nullcontext():
+            run = Run(config, paths, world, signals)
+            try:
+                finished = fit(run, run.begin())
+                run.tell("stopped", finished.state.step, finished.reason)
+            finally:
+                run.close()
+    except UserError as error:
+        if _is_main():
+            print(f"dragoman: {error}", file=sys.stderr)
+        return 2
+    except RuntimeError as error:
+        if "Connection closed by peer" not in str(error) and "Timed out" not in str(error):
+            raise
+        waited_for = ", ".join(silent_ranks(paths.heartbeats)) or "another rank, which has ended"
+        print(f"dragoman: waited in vain for {waited_for}", file=sys.stderr)
+        return 1
+    return 128 + signals.received if signals.received else 0
+
+
+def _is_main() -> bool:
+    return os.environ.get("RANK", os.environ.get("SLURM_PROCID", "0")) == "0"
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

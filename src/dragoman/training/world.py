@@ -1,0 +1,120 @@
+"""The ranks that train together, and how they agree.
+
+Started alone, by torchrun or by srun: the environment says which rank this is. Collectives carry plain numbers and
+bytes, never pickled objects, and end with an error after minutes, not half an hour. Every rank must call each of them.
+"""
+
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+from dragoman.core.errors import UserError
+
+TIMEOUT_S = 180.0
+
+
+@dataclass(frozen=True)
+class World:
+    """Who this process is among the others."""
+
+    rank: int
+    size: int
+    local_rank: int
+    device: torch.device
+
+    @property
+    def is_main(self) -> bool:
+        """For files and talk that only one rank should write; never for control flow."""
+        return self.rank == 0
+
+    @property
+    def host(self) -> str:
+        return socket.gethostname()
+
+    def sum_(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Add the tensors of all ranks, in place."""
+        if self.size > 1:
+            dist.all_reduce(tensor)
+        return tensor
+
+    def sums(self, *numbers: float) -> list[float]:
+        """The sum over ranks of each number."""
+        total = self.sum_(torch.tensor(numbers, dtype=torch.float64))
+        return [float(number) for number in total]
+
+    def any(self, flag: bool) -> bool:
+        """True on every rank if true on one."""
+        return self.sums(float(flag))[0] > 0
+
+    def gather_bytes(self, own: bytes) -> list[bytes]:
+        """What every rank brings, in order of rank."""
+        if self.size == 1:
+            return [own]
+        lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
+        dist.all_gather(lengths, torch.tensor([len(own)]))
+        longest = max(1, *(int(length) for length in lengths))
+        padded = torch.zeros(longest, dtype=torch.uint8)
+        padded[: len(own)] = torch.frombuffer(bytearray(own or b"\0"), dtype=torch.uint8)[: len(own)]
+        parts = [torch.zeros(longest, dtype=torch.uint8) for _ in range(self.size)]
+        dist.all_gather(parts, padded)
+        return [bytes(part[: int(length)].numpy()) for part, length in zip(parts, lengths, strict=True)]
+
+    def must_agree(self, what: str, own: str) -> None:
+        """UserError on every rank if the ranks do not all bring the same text."""
+        brought = [part.decode() for part in self.gather_bytes(own.encode())]
+        if len(set(brought)) > 1:
+            seen = ", ".join(f"rank {rank} has {text[:40]}" for rank, text in enumerate(brought))
+            raise UserError(f"the ranks do not have the same {what}: {seen}", "copy the same files to all machines")
+
+
+def _environment_number(names: Sequence[str], default: int) -> int:
+    for name in names:
+        if name in os.environ:
+            return int(os.environ[name])
+    return default
+
+
+def _meeting_place() -> str:
+    """A file where our own launcher says so (no port is opened); else the address that torchrun or srun gives."""
+    if store := os.environ.get("DRAGOMAN_STORE"):
+        return f"file://{store}"
+    if "MASTER_ADDR" not in os.environ and "SLURM_JOB_ID" in os.environ:
+        os.environ["MASTER_ADDR"] = "127.0.0.1"
+        os.environ["MASTER_PORT"] = str(20_000 + int(os.environ["SLURM_JOB_ID"]) % 20_000)
+    return "env://"
+
+
+@contextmanager
+def joined() -> Iterator[World]:
+    """Meet the other ranks; leave them at the end."""
+    rank = _environment_number(("RANK", "SLURM_PROCID"), 0)
+    size = _environment_number(("WORLD_SIZE", "SLURM_NTASKS"), 1)
+    local_rank = _environment_number(("LOCAL_RANK", "SLURM_LOCALID"), 0)
+    has_gpu = torch.cuda.is_available()
+    if has_gpu and local_rank >= torch.cuda.device_count():
+        raise UserError(
+            f"local rank {local_rank} has no GPU: this machine has {torch.cuda.device_count()}", "start fewer processes"
+        )
+    device = torch.device("cuda", local_rank) if has_gpu else torch.device("cpu")
+    if has_gpu:
+        torch.cuda.set_device(device)
+    if size > 1:
+        # gloo beside NCCL: agreement and text travel as CPU tensors, gradients on the device's own backend.
+        dist.init_process_group(
+            "cpu:gloo,cuda:nccl" if has_gpu else "gloo",
+            init_method=_meeting_place(),
+            rank=rank,
+            world_size=size,
+            timeout=timedelta(seconds=TIMEOUT_S),
+        )
+    try:
+        yield World(rank, size, local_rank, device)
+    finally:
+        if size > 1:
+            dist.destroy_process_group()

@@ -1,0 +1,77 @@
+"""What keeps a run from being lost."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from dragoman.training.guards import STALLED, FiniteGuard, silent_ranks
+from dragoman.training.step import is_out_of_memory, random_seed
+
+STUCK = """
+import sys, time
+from pathlib import Path
+from dragoman.training.guards import Watchdog
+
+watchdog = Watchdog(Path(sys.argv[1]), 1, stall_s=1.0)
+if sys.argv[2] == "waiting":
+    with watchdog.waiting():
+        time.sleep(4)
+    watchdog.close()
+else:
+    def going_nowhere():
+        time.sleep(60)
+    going_nowhere()
+"""
+
+
+def _run(directory: Path, what: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-c", STUCK, str(directory), what]
+    return subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
+
+
+def test_a_rank_that_does_not_move_is_named_with_its_stack(tmp_path: Path) -> None:
+    done = _run(tmp_path, "stuck")
+    assert done.returncode == STALLED
+    assert "rank 1 has not moved for 1 s" in done.stderr
+    assert "going_nowhere" in done.stderr
+
+
+def test_a_rank_that_waits_for_others_is_not_stuck(tmp_path: Path) -> None:
+    assert _run(tmp_path, "waiting").returncode == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_rank_that_has_not_signed_is_the_one_that_is_waited_for(tmp_path: Path) -> None:
+    import os
+
+    for name in ("rank00", "rank01"):
+        (tmp_path / name).touch()
+    os.utime(tmp_path / "rank01", (time.time() - 60, time.time() - 60))
+    assert silent_ranks(tmp_path) == ["rank01"]
+
+
+def test_three_bad_steps_in_a_row_roll_back_and_single_ones_do_not() -> None:
+    guard = FiniteGuard()
+    assert [guard.sees(good) for good in (False, False, True, False, False, False)] == [False] * 5 + [True]
+
+
+@pytest.mark.parametrize(
+    ("error", "is_memory"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory"), True),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"), True),
+        (MemoryError(), True),
+        (RuntimeError("shapes do not match"), False),
+    ],
+)
+def test_only_memory_errors_make_smaller_pieces(error: BaseException, is_memory: bool) -> None:
+    assert is_out_of_memory(error) == is_memory
+
+
+def test_seeds_differ_by_every_number_and_never_change() -> None:
+    assert random_seed(1, 2, 3, 4) == 2930429999423258495
+    assert len({random_seed(1, step, rank) for step in range(50) for rank in range(4)}) == 200

@@ -1,0 +1,85 @@
+"""One update, in one process."""
+
+import torch
+
+from dragoman.core.config import ModelConfig, OptimizerConfig
+from dragoman.model.batch import Batch, SpecialIds
+from dragoman.model.loss import Loss
+from dragoman.model.transformer import Transformer
+from dragoman.training.gradients import Gradients
+from dragoman.training.optimizer import Optimizer
+from dragoman.training.step import Stepper, Votes
+from dragoman.training.world import World
+
+SMALL = ModelConfig(width=16, feed_forward=32, heads=2, encoder_layers=1, decoder_layers=1, dropout=0.0)
+PAIRS = [([5, 6, 7, 2], [8, 9, 2]), ([5, 2], [7, 7, 7, 2]), ([9, 8, 2], [5, 2]), ([4, 4, 4, 4, 2], [6, 5, 2])]
+NUM_TOKENS = sum(len(target) for _, target in PAIRS)
+
+
+class Hungry(Transformer):
+    """Runs out of memory on more than six target tokens."""
+
+    def forward(self, batch: Batch) -> Loss:
+        if batch.num_target_tokens > 6:
+            raise MemoryError
+        return super().forward(batch)
+
+
+def stepper_of(kind: type[Transformer], optimizer: OptimizerConfig | None = None) -> Stepper:
+    model = kind(SMALL, 16, 16, SpecialIds(pad=0, bos=1, eos=2))
+    model.train()
+    gradients = Gradients.of(model)
+    model.accumulate_in_place = True
+    world = World(rank=0, size=1, local_rank=0, device=torch.device("cpu"))
+    return Stepper(model, Optimizer(model, optimizer or OptimizerConfig()), gradients, world, seed=1)
+
+
+def test_out_of_memory_makes_smaller_pieces_with_the_same_gradient_and_remembers() -> None:
+    batch = Batch.of(PAIRS, pad=0)
+    plain, hungry = stepper_of(Transformer), stepper_of(Hungry)
+    expected = plain.step(1, [batch], NUM_TOKENS, 1e-3, Votes())
+    result = hungry.step(1, [batch], NUM_TOKENS, 1e-3, Votes())
+    assert abs(result.gradient_norm - expected.gradient_norm) < 1e-5 * expected.gradient_norm
+    assert abs(result.plain_loss - expected.plain_loss) < 1e-5
+    assert hungry.most_tokens is not None and hungry.most_tokens <= 6
+
+
+def test_votes_come_back() -> None:
+    result = stepper_of(Transformer).step(1, [Batch.of(PAIRS, pad=0)], NUM_TOKENS, 1e-3, Votes(stop=True, save=True))
+    assert result.votes == Votes(stop=True, evaluate=False, save=True)
+
+
+def test_gradients_that_are_not_finite_leave_the_weights_alone() -> None:
+    stepper = stepper_of(Transformer)
+    with torch.no_grad():
+        next(stepper.model.parameters()).fill_(float("nan"))
+    before = [parameter.clone() for parameter in stepper.model.parameters()]
+    result = stepper.step(1, [Batch.of(PAIRS, pad=0)], NUM_TOKENS, 1e-3, Votes())
+    assert not result.is_finite
+    for old, new in zip(before, stepper.model.parameters(), strict=True):
+        assert torch.equal(torch.nan_to_num(old), torch.nan_to_num(new))
+
+
+def test_a_step_without_a_share_of_pairs_counts_nothing() -> None:
+    result = stepper_of(Transformer).step(1, [], NUM_TOKENS, 1e-3, Votes())
+    assert (result.plain_loss, result.gradient_norm, result.is_finite) == (0.0, 0.0, True)
+
+
+def test_a_running_mean_follows_the_weights_and_comes_back() -> None:
+    config = OptimizerConfig(average_decay=0.5)
+    stepper = stepper_of(Transformer, config)
+    first = {name: tensor.clone() for name, tensor in stepper.optimizer.weights_for_inference().items()}
+    stepper.step(1, [Batch.of(PAIRS, pad=0)], NUM_TOKENS, 1e-2, Votes())
+    mean, weights = stepper.optimizer.weights_for_inference(), dict(stepper.model.named_parameters())
+    for name, tensor in mean.items():
+        assert torch.allclose(tensor, (first[name] + weights[name]) / 2)
+    other = stepper_of(Transformer, config)
+    other.optimizer.load(mean, stepper.optimizer.state())
+    for step in (2, 3):
+        for one in (stepper, other):
+            one.step(step, [Batch.of(PAIRS, pad=0)], NUM_TOKENS, 1e-2, Votes())
+    for name, parameter in other.model.named_parameters():
+        assert torch.equal(parameter, weights[name])
+        assert torch.equal(
+            other.optimizer.weights_for_inference()[name], stepper.optimizer.weights_for_inference()[name]
+        )
