@@ -57,7 +57,7 @@ class Entry:
         return directory / "bin" / "python"
 
 
-def entries(is_quiet: bool) -> dict[str, Entry]:
+def entries(is_quiet: bool = False) -> dict[str, Entry]:
     """All that can take part; on a quiet machine ours and the ceiling pin their threads and let them wait actively."""
     own = {"GOMP_CPU_AFFINITY": "0-1", "OMP_WAIT_POLICY": "active"} if is_quiet else {}
     return {
@@ -199,7 +199,7 @@ def main() -> None:
     parser.add_argument("--preset", default="small", choices=("small", "base"))
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--slice-s", type=float, default=6.0)
-    parser.add_argument("--only", nargs="*", default=list(entries(False)), help="who takes part")
+    parser.add_argument("--only", nargs="*", default=list(entries()), help="who takes part")
     parser.add_argument("--quiet", action="store_true", help="nothing else runs here: pin threads, wait actively")
     parser.add_argument("--also", nargs="*", default=[], type=variant, metavar="NAME=MODULE,VARIABLE=VALUE")
     parser.add_argument("--json", type=Path, help="also write every slice there")

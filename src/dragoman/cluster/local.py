@@ -17,9 +17,6 @@ from pathlib import Path
 GRACE_S = 60.0  # to finish a step and write a checkpoint
 POLL_S = 0.05
 
-ALLOCATORS = ("libtcmalloc_minimal.so.4", "libtcmalloc.so.4")
-LIBRARY_DIRECTORIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib")
-
 
 def run_workers(module: str, arguments: Sequence[str], num_processes: int, store_directory: Path) -> int:
     """Run `python -m module arguments…` once for each rank; the exit code of the first that failed, else 0."""
@@ -53,7 +50,7 @@ def run_workers(module: str, arguments: Sequence[str], num_processes: int, store
 def worker_variables(rank: int, num_processes: int, cores: Sequence[int], store: Path) -> dict[str, str]:
     """The environment of one rank: who it is, where the others are, and which cores are its own."""
     own = cores[rank * len(cores) // num_processes : (rank + 1) * len(cores) // num_processes] or list(cores)
-    variables = {
+    return {
         "RANK": str(rank),
         "LOCAL_RANK": str(rank),
         "WORLD_SIZE": str(num_processes),
@@ -61,24 +58,10 @@ def worker_variables(rank: int, num_processes: int, cores: Sequence[int], store:
         "GLOO_SOCKET_IFNAME": "lo",
         "OMP_NUM_THREADS": str(len(own)),
         "MKL_NUM_THREADS": str(len(own)),
-        # Measured (benchmarks/training): pinned threads that wait actively bring 5 to 8 %.
+        # Pinned threads that wait actively bring 15 % on cores of their own (docs/JOURNAL.md).
         "GOMP_CPU_AFFINITY": " ".join(map(str, own)),
-        "OMP_WAIT_POLICY": "active",
-        "TCMALLOC_RELEASE_RATE": "0",
+        "OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "active"),
     }
-    allocator = _allocator()
-    if allocator and "LD_PRELOAD" not in os.environ:
-        variables["LD_PRELOAD"] = allocator
-    return variables
-
-
-def _allocator() -> str | None:
-    """A malloc that keeps freed pages, where one is installed: fewer page faults, never required."""
-    for directory in LIBRARY_DIRECTORIES:
-        for name in ALLOCATORS:
-            if (Path(directory) / name).exists():
-                return str(Path(directory) / name)
-    return None
 
 
 def _wait(workers: Sequence["subprocess.Popen[bytes]"]) -> int:

@@ -65,21 +65,21 @@ class Attention(nn.Module):
         y_ND: Tensor = sublayers(x_ND.device).attention(x_ND, memory_MD, norm, weights, geometry, switches)
         return y_ND if self.is_pre else self.norm(y_ND)
 
-    def step(self, x_RD: Tensor, past: KeysValues, bias_B11S: Tensor | None) -> tuple[Tensor, KeysValues]:
-        """One query a hypothesis: self-attention adds its key and value to the past, cross-attention only reads it."""
+    def step(self, x_RD: Tensor, past: KeysValues, bias: Tensor) -> tuple[Tensor, KeysValues]:
+        """One query a hypothesis; self-attention first adds its key and value to the past, cross-attention only reads.
+
+        The bias is (B, 1, P, t) of the columns that each may see, or (B, 1, 1, S) of the source.
+        """
+        # All beams of a sentence are queries of one matrix, so that keys are neither repeated nor re-ordered.
         parts = F.linear(self.norm(x_RD) if self.is_pre else x_RD, self.inputs)
-        parts_PRHK = parts.view(len(x_RD), -1, self.heads, x_RD.shape[1] // self.heads).transpose(0, 1)
-        q_RHK = parts_PRHK[0]
+        num_parts, width, num_keys = len(self.inputs) // x_RD.shape[1], x_RD.shape[1] // self.heads, bias.shape[3]
+        parts_BHPK = parts.view(len(bias), -1, num_parts, self.heads, width).permute(2, 0, 3, 1, 4)
+        q_BHPK = parts_BHPK[0]
         if self.memory is None:
-            keys, values = (
-                torch.cat((old, new[:, :, None]), dim=2) for old, new in zip(past, parts_PRHK[1:], strict=True)
-            )
-            past = KeysValues(keys, values)
-        # All beams of a sentence are queries of one matrix, so that its memory is neither repeated nor re-ordered.
-        q_BHTK = q_RHK.view(len(past.keys), -1, *q_RHK.shape[1:]).transpose(1, 2)
-        scores_BHTS = q_BHTK @ past.keys.mT * q_RHK.shape[-1] ** -0.5
-        weights_BHTS = torch.softmax(scores_BHTS if bias_B11S is None else scores_BHTS + bias_B11S, dim=-1)
-        y_RD = x_RD + F.linear((weights_BHTS @ past.values).transpose(1, 2).reshape(x_RD.shape), self.output)
+            past = past.written(parts_BHPK[1], parts_BHPK[2], num_keys - q_BHPK.shape[2])
+        scores_BHPt = (q_BHPK @ past.keys[:, :, :num_keys].mT).mul_(width**-0.5).add_(bias)
+        context_BHPK = torch.softmax(scores_BHPt, dim=-1) @ past.values[:, :, :num_keys]
+        y_RD = torch.addmm(x_RD, context_BHPK.transpose(1, 2).reshape(x_RD.shape), self.output.t())
         return y_RD if self.is_pre else self.norm(y_RD), past
 
 
@@ -231,9 +231,10 @@ class Transformer(nn.Module):
             assert layer.cross.memory is not None
             parts_BSPHK = F.linear(memory_BSD, layer.cross.memory).view(*source_BS.shape, 2, heads, width)
             memory.append(KeysValues(*parts_BSPHK.permute(2, 0, 3, 1, 4).contiguous()))
-            nothing_RHTK = memory_MD.new_empty(len(source_BS) * beams, heads, 0, width)
-            past.append(KeysValues(nothing_RHTK, nothing_RHTK))
-        return DecoderState(0, tuple(past), tuple(memory), key_bias(source, source.longest)[:, None, None])
+            nothing_BHtK = memory_MD.new_empty(len(source_BS), heads, 0, width)
+            past.append(KeysValues(nothing_BHtK, nothing_BHtK))
+        sees_B1Pt = memory_MD.new_empty(len(source_BS), 1, beams, 0)
+        return DecoderState(0, tuple(past), sees_B1Pt, tuple(memory), key_bias(source, source.longest)[:, None, None])
 
     @torch.no_grad()
     def step(self, tokens_R: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
@@ -241,16 +242,18 @@ class Transformer(nn.Module):
         position_D = self._positions(state.position + 1)[state.position]
         embedded_RD = F.embedding(tokens_R, self.target_embedding)
         x_RD = embedded_RD * self.config.width**0.5 + position_D
-        past = []
+        past, sees_B1Pt = [], state.seeing_themselves(len(tokens_R))
         for layer, own, memory in zip(self.decoder_layers, state.past, state.memory, strict=True):
-            x_RD, own = layer.attention.step(x_RD, own, None)
+            x_RD, own = layer.attention.step(x_RD, own, sees_B1Pt)
             x_RD, _ = layer.cross.step(x_RD, memory, state.bias_B11S)
             x_RD = layer.feed_forward(x_RD, self._switches())
             past.append(own)
         if self.config.norm == "pre":
             x_RD = self.decoder_norm(x_RD)
-        log_probabilities_RV = torch.log_softmax(F.linear(x_RD, self.output_table), dim=1)
-        return log_probabilities_RV, replace(state, position=state.position + 1, past=tuple(past))
+        # In place: a second (R, V) tensor costs more in fresh memory than the softmax itself.
+        logits_RV = F.linear(x_RD, self.output_table)
+        log_probabilities_RV = torch.log_softmax(logits_RV, dim=1, out=logits_RV)
+        return log_probabilities_RV, replace(state, position=state.position + 1, past=tuple(past), sees_B1Pt=sees_B1Pt)
 
     def _hidden(self, batch: Batch, target_N: Tensor) -> Tensor:
         """What the output matrix is multiplied with."""

@@ -14,6 +14,7 @@ import torch
 from dragoman.core import config_file
 from dragoman.core.errors import UserError
 from dragoman.core.paths import RunPaths
+from dragoman.model.machine import prepare_cpu
 from dragoman.training.guards import Signals, only_trainer, silent_ranks
 from dragoman.training.loop import fit
 from dragoman.training.run import Run
@@ -23,7 +24,7 @@ from dragoman.training.world import joined
 def main(directory: Path) -> int:
     signals = Signals()
     paths = RunPaths(directory)
-    torch.set_flush_denormal(True)
+    prepare_cpu(len(os.sched_getaffinity(0)) if "OMP_NUM_THREADS" not in os.environ else torch.get_num_threads())
     try:
         config = config_file.load(paths.config)
         signals.stop_with_parent()
