@@ -17,8 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.ground import ROOT
 from benchmarks.peers.decoders import ENGINES
-from benchmarks.training import ROOT, THREADS, Clock, Participant, entries
+from benchmarks.training import THREADS, Clock, Participant, entries
 
 REFERENCE = "huggingface"
 

@@ -6,17 +6,17 @@ batches with numpy alone.
 
 import gzip
 import io
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.ground import CACHE, shared_data
+
 NUM_PIECES = 8_000
 TOKENS_PER_BATCH = 4_096
 PAD, BOS, EOS = 0, 1, 2
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dragoman" / "bench"
 
 Pair = tuple[list[int], list[int]]
 
@@ -63,8 +63,7 @@ def batches_of(pairs: list[Pair]) -> list[list[int]]:
 def _make(file: Path) -> None:
     import sentencepiece
 
-    root = Path(__file__).resolve().parent.parent
-    directory = Path(os.environ.get("DRAGOMAN_DATA") or root.parent / "shared" / "data") / "multi30k"
+    directory = shared_data() / "multi30k"
     lines = {}
     for language in ("en", "de"):
         with gzip.open(directory / f"train.{language}.gz", "rt", encoding="utf-8") as text:

@@ -23,11 +23,11 @@ from typing import Literal
 
 import numpy as np
 
-from benchmarks.multi30k import CACHE, NUM_PIECES
+from benchmarks.ground import ROOT, environment
+from benchmarks.multi30k import NUM_PIECES
 from dragoman.core.config import ModelConfig
 from dragoman.theory.cost import flops_per_target_token
 
-ROOT = Path(__file__).resolve().parent.parent
 LENGTHS = 15.28, 15.77
 """Mean source and target tokens with end-of-sentence."""
 CEILING = "matrices"
@@ -48,13 +48,7 @@ class Entry:
         """The interpreter of the entry's own environment, which is installed by name if it is not there."""
         if not self.packages:
             return Path(sys.executable)
-        directory = CACHE / "environments" / self.module
-        if not (directory / "ready").exists():
-            subprocess.run([sys.executable, "-m", "venv", directory], check=True)
-            for options in self.packages:
-                subprocess.run([directory / "bin" / "pip", "install", "--quiet", *options], check=True)
-            (directory / "ready").touch()
-        return directory / "bin" / "python"
+        return environment(self.module, self.packages) / "bin" / "python"
 
 
 def entries(is_quiet: bool = False) -> dict[str, Entry]:

@@ -245,7 +245,6 @@ class TrainingConfig:
     keep_last: int = setting(3, "newest checkpoints kept", at_least=1)
     keep_best: int = setting(1, "best checkpoints kept, by dev loss and as many by BLEU", at_least=0)
     precision: str = setting("auto", "numbers of the forward pass", choices=("auto", "fp32", "bf16", "fp16"))
-    compile: bool = setting(False, "let torch.compile build kernels where it can")
 
 
 @dataclass(frozen=True)

@@ -56,10 +56,7 @@ def _page(manifest: Manifest, lengths_chart: str, dropped_chart: str) -> str:
         "## Dropped",
         _dropped(manifest, dropped_chart),
         "## Subwords",
-        *(
-            f"- {side}: `{vocabulary.file}`, {count(vocabulary.size)} pieces, sha256 `{vocabulary.sha256[:16]}…`"
-            for side, vocabulary in manifest.vocabularies.items()
-        ),
+        *_vocabularies(manifest),
         "## Sources and licences",
         *dict.fromkeys(
             f"- {text.name}: {text.licence or 'licence not known to Dragoman: ask whoever gave you the files'}"
@@ -71,6 +68,15 @@ def _page(manifest: Manifest, lengths_chart: str, dropped_chart: str) -> str:
         "to the byte. `dragoman prepare --verify` checks this one.",
     ]
     return "\n\n".join(sections).replace("\n\n- ", "\n- ") + "\n"
+
+
+def _vocabularies(manifest: Manifest) -> list[str]:
+    models = {vocabulary.file: vocabulary for vocabulary in manifest.vocabularies.values()}
+    return [
+        f"- `{model.file}`{' for both sides' if len(models) == 1 else ''}: {count(model.size)} pieces, "
+        f"sha256 `{model.sha256[:16]}…`"
+        for model in models.values()
+    ]
 
 
 def _text_row(text: TextReport) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-EXTRAS = ("smoothed_loss", "plain_loss", "stop", "evaluate", "save")
+EXTRAS = ("smoothed_loss", "plain_loss", "stop", "hurry", "evaluate", "save")
 
 
 @dataclass(frozen=True)

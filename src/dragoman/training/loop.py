@@ -56,7 +56,7 @@ def _train(run: Run, state: TrainState) -> Finished | None:
                 return None
             reason = _reason_to_stop(run, state, result.votes)
             is_evaluation = _is_due(state.step, run.config.training.evaluate_every_steps) or result.votes.evaluate
-            if is_evaluation or (reason and run.wants_final_evaluation):
+            if (is_evaluation or reason) and not result.votes.hurry:
                 state = evaluate(run, state)
                 evaluated_at = time.monotonic()
                 reason = reason or limits.buys_too_little(run.config.training, state, run.config.schedule.warmup_steps)
@@ -77,7 +77,8 @@ def _votes(run: Run, state: TrainState, since_evaluation_s: float, since_save_s:
     """What this rank's clock and signals would like to happen after the step."""
     training = run.config.training
     return Votes(
-        stop=run.signals.received is not None or limits.is_time_up(training, state.training_s) is not None,
+        stop=limits.is_time_up(training, state.training_s) is not None,
+        hurry=run.signals.received is not None,
         evaluate=0 < 60 * training.evaluate_every_minutes < since_evaluation_s,
         save=0 < 60 * training.save_every_minutes < since_save_s,
     )
@@ -87,8 +88,10 @@ def _reason_to_stop(run: Run, state: TrainState, votes: Votes) -> str | None:
     """The same on every rank: steps are counted alike, and votes were added up."""
     if run.end is not None and state.step >= run.end:
         return f"{count(state.step)} steps are done"
+    if votes.hurry:
+        return "it was asked to stop"
     if votes.stop:
-        return limits.is_time_up(run.config.training, state.training_s) or "it was asked to stop"
+        return limits.is_time_up(run.config.training, state.training_s) or "another rank's time is up"
     return None
 
 

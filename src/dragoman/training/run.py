@@ -83,11 +83,6 @@ class Run:
         self.status = Status(world.is_main)
         self.journal: Journal
 
-    @property
-    def wants_final_evaluation(self) -> bool:
-        """Not when somebody waits for the machine: then the checkpoint comes at once."""
-        return self.signals.received is None and self.world.size == 1
-
     def begin(self) -> TrainState:
         """The newest state, or the first. Every rank must call this."""
         loaded = reading.newest(self.paths.checkpoints)

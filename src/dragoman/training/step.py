@@ -26,6 +26,8 @@ class Votes:
     """What this rank would like to happen after the step; any rank's wish is all ranks' command."""
 
     stop: bool = False
+    hurry: bool = False
+    """Stop without a last evaluation: somebody waits for the machine."""
     evaluate: bool = False
     save: bool = False
 
@@ -65,7 +67,7 @@ class Stepper:
         """Update `number` on this rank's share of a step of `num_tokens` target tokens. Every rank must call this."""
         start = time.monotonic()
         losses = self._forward_backward(number, batches)
-        self.gradients.set_extras(losses, (votes.stop, votes.evaluate, votes.save))
+        self.gradients.set_extras(losses, (votes.stop, votes.hurry, votes.evaluate, votes.save))
         computed = time.monotonic()
         with self.waiting():
             crossed = exchange(self.gradients, self.world)
@@ -82,7 +84,7 @@ class Stepper:
             plain_loss=extras["plain_loss"] / num_tokens,
             gradient_norm=norm,
             is_finite=is_finite,
-            votes=Votes(extras["stop"] > 0, extras["evaluate"] > 0, extras["save"] > 0),
+            votes=Votes(*(extras[name] > 0 for name in ("stop", "hurry", "evaluate", "save"))),
             compute_s=computed - start,
             exchange_s=crossed.wait_s,
             optimizer_s=time.monotonic() - exchanged,
