@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.ground import ROOT
+from benchmarks.ground import ROOT, environment
 from benchmarks.peers.decoders import ENGINES
 from benchmarks.training import THREADS, Clock, Participant, entries
 
@@ -25,7 +25,9 @@ REFERENCE = "huggingface"
 
 
 def python_of(engine: str) -> Path:
-    """The interpreter that has the engine's libraries; peers share the environments of the training benchmark."""
+    """The interpreter that has the engine's libraries; Hugging Face shares the environment of the training benchmark."""
+    if engine.startswith("ctranslate2"):
+        return environment("ctranslate2", (("ctranslate2", "numpy"),)) / "bin" / "python"
     return entries()[engine].python() if engine == REFERENCE else Path(sys.executable)
 
 

@@ -85,7 +85,7 @@ def huggingface(preset: str, threads: int) -> Decode:
 
 def ctranslate2(preset: str, threads: int, workers: int = 1) -> Decode:
     """CTranslate2 in float32 in one worker."""
-    import ctranslate2 as engine  # type: ignore[import-untyped,unused-ignore]
+    import ctranslate2 as engine
 
     with tempfile.TemporaryDirectory() as directory:
         _ctranslate2_spec(preset).save(directory)
@@ -110,8 +110,8 @@ def ctranslate2_workers(preset: str, threads: int) -> Decode:
 
 def _ctranslate2_spec(preset: str) -> Any:
     """A model with random weights."""
-    from ctranslate2 import specs  # type: ignore[import-untyped,unused-ignore]
-    from ctranslate2.specs.model_spec import visit_spec  # type: ignore[import-untyped,unused-ignore]
+    from ctranslate2 import specs
+    from ctranslate2.specs.model_spec import visit_spec
 
     width, inner, heads, layers = SIZES[preset]
     random = np.random.default_rng(1)

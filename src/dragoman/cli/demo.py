@@ -38,17 +38,17 @@ beam = 2
 """
 SENTENCES = (
     "Where is the train station?",
-    "I would like a coffee, please.",
     "How much does this cost?",
+    "I would like a coffee, please.",
+    "Could you bring us the menu, please?",
+    "I would like a single room with breakfast for one week.",
+    "Can you tell me when the train from Vienna arrives?",
     "My brother bought a new car yesterday.",
-    "We have to get up early tomorrow because the train leaves at half past six.",
-    "Can you help me?",
-    "The red book is on the table.",
     "She does not drink beer.",
+    "The book is on the table.",
+    "Do you speak English?",
     "What time is it?",
-    "I do not know whether the museum is open.",
-    "The doctor's daughter is taller than her brother.",
-    "Would you like to pay in cash?",
+    "We have to get up early tomorrow because the train leaves at half past six.",
 )
 
 

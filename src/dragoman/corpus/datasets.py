@@ -26,6 +26,9 @@ from dragoman.corpus.sources import ParallelText
 CONVERSION = "v1"
 HELP_PAGES, PHRASEBOOK = "libreoffice-help", "phrasebook"
 SPLITS = ("train", "dev", "test")
+PHRASES = "phrases"
+PHRASES_WEIGHT = 20.0
+"""What is learnt by heart must be met more than once, even in the first minutes of training."""
 
 
 @dataclass(frozen=True)
@@ -193,20 +196,23 @@ def _help_pages(languages: tuple[str, str], cache: Path, mirror: Path | None, pr
 
 
 def _phrasebook(languages: tuple[str, str], cache: Path, progress: Progress) -> Fetched:
-    directory = cache / PHRASEBOOK / f"v{phrasebook.VERSION}"
+    directory = cache / PHRASEBOOK / f"v{phrasebook.VERSION}-phrases-apart"
 
     def fill(partial: Path) -> None:
+        fixed = phrasebook.fixed_phrases()
         for split in SPLITS:
             with progress.stage(f"write phrasebook {split}", total=None, unit="pairs") as bar:
-                rows = list(phrasebook.pairs(split))
+                rows = [pair for pair in phrasebook.pairs(split) if pair not in fixed]
                 bar.advance(len(rows), pairs=len(rows))
                 _write_both_directions(partial / split, ("en", "de"), rows)
+        _write_both_directions(partial / PHRASES, ("en", "de"), sorted(fixed))
 
-    def texts(split: str) -> tuple[ParallelText, ...]:
-        return (ParallelText(f"{PHRASEBOOK} {split}", _tsv(directory / split, languages)),)
+    def texts(split: str, weight: float = 1.0) -> tuple[ParallelText, ...]:
+        return (ParallelText(f"{PHRASEBOOK} {split}", _tsv(directory / split, languages), weight=weight),)
 
     fill_once(directory, cache, fill)
-    return Fetched(texts("train"), texts("dev"), texts("test"), "Apache-2.0", "Dragoman's built-in phrasebook")
+    train = texts("train") + texts(PHRASES, PHRASES_WEIGHT)
+    return Fetched(train, texts("dev"), texts("test"), "Apache-2.0", "Dragoman's built-in phrasebook")
 
 
 def _tsv(stem: Path, languages: tuple[str, str]) -> Path:

@@ -47,7 +47,8 @@ def gather(config: Config, mirror: Path | None, progress: Progress) -> Inputs:
         if entry.dataset:
             fetched = _fetch(entry, config, mirror, progress)
             for text in fetched.train:
-                weighted = dataclasses.replace(text, name=entry.name or text.name, weight=entry.weight)
+                weight = text.weight * entry.weight
+                weighted = dataclasses.replace(text, name=entry.name or text.name, weight=weight)
                 train.append(TrainingText(weighted, fetched.licence, fetched.citation))
             dev += fetched.dev
             test += fetched.test

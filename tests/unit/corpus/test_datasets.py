@@ -266,13 +266,19 @@ def test_a_cache_that_cannot_be_written_is_told_in_a_sentence(iwslt_mirror: Path
 def test_the_phrasebook_is_written_in_both_directions(tmp_path: Path) -> None:
     fetched = got("phrasebook", ("en", "de"), tmp_path)
     back = got("phrasebook:en-de", ("de", "en"), tmp_path)
-    assert fetched.train[0].source.parent.name == f"v{phrasebook.VERSION}"
+    assert fetched.train[0].source.parent.name.startswith(f"v{phrasebook.VERSION}-")
+    written = {}
     for split in ("train", "dev", "test"):
-        (text,), (reverse,) = getattr(fetched, split), getattr(back, split)
-        rows = [tuple(row.split("\t")) for row in text.source.read_text().removesuffix("\n").split("\n")]
-        assert {len(row) for row in rows} == {2}
-        assert split == "train" or rows == list(phrasebook.pairs(split))
-        assert reverse.source.read_text().partition("\n")[0].split("\t") == list(reversed(rows[0]))
+        for text, reverse in zip(getattr(fetched, split), getattr(back, split), strict=True):
+            rows = [tuple(row.split("\t")) for row in text.source.read_text().removesuffix("\n").split("\n")]
+            assert {len(row) for row in rows} == {2}
+            assert reverse.source.read_text().partition("\n")[0].split("\t") == list(reversed(rows[0]))
+            written[text.name] = rows
+    assert written["phrasebook dev"] == list(phrasebook.pairs("dev"))
+    assert set(written["phrasebook phrases"]) == phrasebook.fixed_phrases()
+    together = written["phrasebook train"] + written["phrasebook phrases"]
+    assert sorted(together) == sorted(phrasebook.pairs("train"))
+    assert [text.weight for text in fetched.train] == [1.0, 20.0]
 
 
 def test_every_data_set_has_a_name() -> None:

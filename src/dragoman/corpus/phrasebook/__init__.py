@@ -16,3 +16,10 @@ def pairs(split: str, *, num_pairs: int | None = None, seed: int = 1) -> Iterato
     from dragoman.corpus.phrasebook.generate import shuffled_pairs
 
     return shuffled_pairs(split, num_pairs, seed)
+
+
+def fixed_phrases() -> frozenset[tuple[str, str]]:
+    """What people say word for word ("What time is it?"): some hundreds of pairs of the training split."""
+    from dragoman.corpus.phrasebook.constructions.phrases import FIXED_PAIRS
+
+    return frozenset(FIXED_PAIRS)
