@@ -25,7 +25,7 @@ REFERENCE = "huggingface"
 
 
 def python_of(engine: str) -> Path:
-    """The interpreter that has the engine's libraries; Hugging Face shares the environment of the training benchmark."""
+    """The interpreter that has the engine's libraries; Hugging Face shares the training benchmark's."""
     if engine.startswith("ctranslate2"):
         return environment("ctranslate2", (("ctranslate2", "numpy"),)) / "bin" / "python"
     return entries()[engine].python() if engine == REFERENCE else Path(sys.executable)
