@@ -34,6 +34,7 @@ class Workers:
     def __init__(self, num_processes: int) -> None:
         self._pool: ProcessPoolExecutor | None = None
         self._most_under_way = 2 * num_processes
+        self._children_of_others = set(multiprocessing.active_children())
         if num_processes:
             context = multiprocessing.get_context("spawn")  # forking a process that shows progress in a thread may hang
             self._pool = ProcessPoolExecutor(num_processes, context, initializer=_begin)
@@ -46,8 +47,7 @@ class Workers:
         under_way: deque[Future[Result]] = deque()
         try:
             for argument in arguments:
-                with _signals_held_back():  # to submit may start a process
-                    under_way.append(self._pool.submit(function, argument))
+                under_way.append(self._submitted(function, argument))
                 if len(under_way) > self._most_under_way:
                     yield under_way.popleft().result()
             while under_way:
@@ -56,14 +56,27 @@ class Workers:
             problem = "a process that shared the work was killed, perhaps because memory ran out"
             raise UserError(problem, "free some memory and run the same command again") from None
 
+    def _submitted(self, function: Callable[[Argument], Result], argument: Argument) -> "Future[Result]":
+        assert self._pool is not None
+        try:
+            with _signals_held_back():  # to submit may start a process
+                return self._pool.submit(function, argument)
+        except OSError as error:  # a pool that breaks at this very moment closes its pipes under us
+            raise BrokenProcessPool from error
+
     def __enter__(self) -> "Workers":
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=error is not None)
+        if self._pool is None:
+            return
+        if error is not None:
+            # One that was started while another died is overlooked by the pool, which would then wait for it for ever.
+            for process in set(multiprocessing.active_children()) - self._children_of_others:
+                process.kill()
+        self._pool.shutdown(wait=True, cancel_futures=error is not None)
 
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
@@ -71,12 +84,29 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def _signals_held_back() -> Iterator[None]:
-    """A process that is started here is not stopped before `_begin`, which would show a traceback of its own."""
+    """A process that is started here is neither stopped before `_begin` nor left half-started by what stops us.
+
+    To block them in this thread keeps them from the child; another thread may still receive them, so they are also
+    only remembered until the child is there.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    arrived: list[int] = []
+
+    def remember(number: int, _frame: object) -> None:
+        arrived.append(number)
+
+    before = {number: signal.signal(number, remember) for number in STOPPING}
     signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+        for number, action in before.items():
+            signal.signal(number, action)
+        for number in arrived[:1]:
+            signal.raise_signal(number)
 
 
 def _begin() -> None:

@@ -62,7 +62,7 @@ def test_the_card_tells_the_numbers_of_the_manifest(tmp_path: Path) -> None:
         "Prepared 2026-02-03 by Dragoman 9.9 in 1 min 15 s.",
         "| train | 1,000 | 5,000 | 6,000 | 5.0 / 6.0 | 3 / 4 |",
         "| talks | 2.5 | 24.7 MB | 1,234 | 1,000 | 40 | 194 (16 %) |",
-        "- source: `vocab.model`, 8,192 pieces, sha256 `abababababababab…`",
+        "- `vocab.model` for both sides: 8,192 pieces, sha256 `abababababababab…`",
         "- talks: CC0. Somebody (2020)",
         f"Seed 5, fingerprint `{'f' * 64}`.",
     ):

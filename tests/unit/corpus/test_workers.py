@@ -70,7 +70,7 @@ import os, time
 from dragoman.corpus.workers import Workers
 
 def work(number):
-    print(os.getpid(), flush=True)
+    os.write(1, f"{os.getpid()}\\n".encode())  # one write, or lines of two processes could mix
     time.sleep(60)
 
 if __name__ == "__main__":
