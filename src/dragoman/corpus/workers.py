@@ -105,8 +105,8 @@ def _signals_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
         for number, action in before.items():
             signal.signal(number, action)
-        for number in arrived[:1]:
-            signal.raise_signal(number)
+        if arrived:
+            signal.raise_signal(arrived[0])
 
 
 def _begin() -> None:
