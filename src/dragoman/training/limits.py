@@ -7,6 +7,7 @@ the same on every rank without asking.
 import math
 
 from dragoman.core.config import TrainingConfig
+from dragoman.core.units import duration
 from dragoman.theory import curves
 from dragoman.training.state import TrainState
 
@@ -31,7 +32,7 @@ def cost_of(config: TrainingConfig, training_s: float) -> float | None:
 def is_time_up(config: TrainingConfig, training_s: float) -> str | None:
     """Why this rank's clock would stop the run."""
     if config.max_hours and training_s >= 3600 * config.max_hours:
-        return f"{config.max_hours:g} hours are over"
+        return f"its time of {duration(3600 * config.max_hours)} is over"
     cost = cost_of(config, training_s)
     if config.max_cost and cost is not None and cost >= config.max_cost:
         return f"{config.max_cost:g} is spent"
