@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,8 +119,3 @@ def environment() -> dict[str, str]:
 def kill_all(process: "subprocess.Popen[bytes]") -> None:
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-def some(values: Sequence[float]) -> list[float]:
-    """Rounded for comparison to five digits."""
-    return [float(f"{value:.5g}") for value in values]

@@ -39,4 +39,6 @@ def share(part: float, whole: float) -> str:
     percent = 100 * part / whole
     if 0 < percent < 0.01:
         return "< 0.01 %"
+    if 99.5 <= percent < 100:  # nearly all is not all
+        return "> 99.99 %" if percent > 99.99 else f"{percent:.2f} %"
     return f"{percent:.0f} %" if percent >= 10 or percent == 0 else f"{percent:.2g} %"

@@ -82,3 +82,9 @@ def test_no_size_shows_an_exponent_or_more_than_four_digits_below_a_petabyte(num
 @given(st.integers(0, 10**9), st.integers(1, 10**9))
 def test_no_share_shows_an_exponent(part: int, whole: int) -> None:
     assert "e" not in units.share(min(part, whole), whole)
+
+
+def test_nearly_all_is_not_shown_as_all() -> None:
+    assert units.share(28_975, 29_000) == "99.91 %"
+    assert units.share(999_999, 1_000_000) == "> 99.99 %"
+    assert units.share(5, 5) == "100 %"
