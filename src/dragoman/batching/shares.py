@@ -35,10 +35,17 @@ class Padding:
     padded_target_tokens: int = 0
 
     @property
+    def real_tokens(self) -> int:
+        return self.source_tokens + self.target_tokens
+
+    @property
+    def padded_tokens(self) -> int:
+        return self.padded_source_tokens + self.padded_target_tokens
+
+    @property
     def waste(self) -> float:
         """The share of the rectangles that is padding; 0 of nothing."""
-        padded = self.padded_source_tokens + self.padded_target_tokens
-        return 1 - (self.source_tokens + self.target_tokens) / padded if padded else 0.0
+        return 1 - self.real_tokens / self.padded_tokens if self.padded_tokens else 0.0
 
     def __add__(self, other: "Padding") -> "Padding":
         return Padding(

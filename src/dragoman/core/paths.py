@@ -94,6 +94,10 @@ class RunPaths:
     def evals(self) -> Path:
         return self.directory / "evals.jsonl"
 
+    def sentence_losses(self, step: int) -> Path:
+        """Dev losses of one evaluation, sentence by sentence."""
+        return self.directory / "sentence_losses" / f"{step_name(step)}.json"
+
     def steps(self, rank: int) -> Path:
         return self.directory / "steps" / f"rank{rank:02}.jsonl"
 
@@ -126,6 +130,36 @@ class RunPaths:
     def report(self, kind: str) -> Path:
         """`kind` is index.html, report.md or report.json."""
         return self.directory / "report" / kind
+
+
+@dataclass(frozen=True)
+class ExportPaths:
+    """The files of an exported model that are not CTranslate2's own."""
+
+    directory: Path
+
+    @property
+    def card(self) -> Path:
+        """What the model is, for programs."""
+        return self.directory / "model.json"
+
+    @property
+    def readme(self) -> Path:
+        """The same for people."""
+        return self.directory / "README.md"
+
+    @property
+    def weights(self) -> Path:
+        return self.directory / "model.bin"
+
+    @property
+    def sums(self) -> Path:
+        """The hashes of all other files, as `sha256sum --check` reads them."""
+        return self.directory / "SHA256SUMS"
+
+    def vocabulary(self, side: str) -> Path:
+        """The SentencePiece model of `source` or `target`."""
+        return self.directory / f"vocab.{side}.model"
 
 
 def step_name(step: int) -> str:

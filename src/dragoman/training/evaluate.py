@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from dragoman.batching.fixed import NumberedBatch, fixed_batches
@@ -18,6 +19,7 @@ from dragoman.decoding.translate import Translator
 from dragoman.model.transformer import Transformer
 from dragoman.training.world import World
 
+Losses = npt.NDArray[np.float64]
 TRAIN_SLICE_PAIRS = 1000
 NUM_SAMPLES = 8
 
@@ -39,6 +41,9 @@ class Evaluation:
     train_loss: float
     score: Score
     samples: tuple[Sample, ...]
+    sentence_losses: tuple[float, ...]
+    """Of each sentence of dev: the sum over its target tokens."""
+    sentence_tokens: tuple[int, ...]
     seconds: float
 
 
@@ -60,30 +65,34 @@ class Evaluator:
         was_training = model.training
         model.eval()
         try:
-            dev_loss, train_loss = self._loss(model, self._dev), self._loss(model, self._train)
+            dev_losses, train_losses = self._losses(model, self._dev), self._losses(model, self._train)
             own = range(self._world.rank, len(self._sources), self._world.size)
             translations = list(self._translator.translate([self._sources[number] for number in own]))
         finally:
             model.train(was_training)
         rows = statistics(translations, [self._references[number] for number in own], self._tokenizer)
         return Evaluation(
-            dev_loss=dev_loss,
-            train_loss=train_loss,
+            dev_loss=_mean(dev_losses),
+            train_loss=_mean(train_losses),
             score=score_from(self._gathered(rows), self._tokenizer),
             samples=self._samples(translations),
+            sentence_losses=tuple(dev_losses[:, 0].tolist()),
+            sentence_tokens=tuple(dev_losses[:, 1].astype(int).tolist()),
             seconds=time.monotonic() - start,
         )
 
     @torch.no_grad()
-    def _loss(self, model: Transformer, batches: Sequence[NumberedBatch]) -> float:
-        """The mean over the target tokens of all ranks."""
-        total, num_tokens = 0.0, 0
+    def _losses(self, model: Transformer, batches: Sequence[NumberedBatch]) -> Losses:
+        """Loss sum and target tokens of every sentence, on all ranks."""
+        own = [np.empty((0, 3))]
         for numbered in batches:
-            loss = model(numbered.batch.to(self._world.device))
-            total += float(loss.plain_sum)
-            num_tokens += loss.num_tokens
-        total, tokens = self._world.sums(total, num_tokens)
-        return total / tokens if tokens else float("nan")
+            plain_N = model(numbered.batch.to(self._world.device)).plain_N.double().cpu()
+            lengths = torch.tensor(numbered.batch.target.lengths)
+            sums = torch.segment_reduce(plain_N, "sum", lengths=lengths)
+            own.append(np.column_stack((numbered.pairs, sums.numpy(), lengths.numpy())))
+        everyone = self._world.gather_bytes(np.concatenate(own).tobytes())
+        rows = np.concatenate([np.frombuffer(part).reshape(-1, 3) for part in everyone])
+        return rows[np.argsort(rows[:, 0]), 1:]
 
     def _gathered(self, own: Rows) -> Rows:
         """The rows of all sentences, in their order."""
@@ -103,3 +112,8 @@ class Evaluator:
             place, rank = divmod(number, self._world.size)
             samples.append(Sample(self._sources[number], self._references[number], translations[rank][place]))
         return tuple(samples)
+
+
+def _mean(losses: Losses) -> float:
+    total, tokens = losses.sum(axis=0)
+    return float(total / tokens) if tokens else float("nan")

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dragoman.core import records
+from dragoman.core.files import write_atomically
 from dragoman.core.paths import RunPaths
-from dragoman.core.run_records import EvalRecord, EventRecord, StepRecord
+from dragoman.core.run_records import EvalRecord, EventRecord, SentenceLosses, StepRecord
 from dragoman.telemetry.board import Board
 from dragoman.training.evaluate import Evaluation
 from dragoman.training.world import World
@@ -56,6 +57,9 @@ class Journal:
         )
         try:
             self._paths.samples(record.step).write_text(text + "\n", encoding="utf-8")
+            losses = tuple(round(loss, 4) for loss in evaluation.sentence_losses)
+            sentences = SentenceLosses(record.step, losses, evaluation.sentence_tokens)
+            write_atomically(self._paths.sentence_losses(record.step), records.dumps(sentences))
         except OSError as error:
             self._complain(error)
         if self._board:

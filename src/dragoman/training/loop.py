@@ -106,14 +106,18 @@ def _record(run: Run, state: TrainState, step: Step, result: StepResult, rate: f
             gradient_norm=result.gradient_norm,
             learning_rate=rate,
             target_tokens=step.num_target_tokens,
-            padding=step.padding.waste,
+            real_tokens=step.padding.real_tokens,
+            padded_tokens=step.padding.padded_tokens,
             data_wait_s=step.waited_s,
-            compute_s=result.compute_s,
+            forward_s=result.forward_s,
+            backward_s=result.backward_s,
             exchange_s=result.exchange_s,
             optimizer_s=result.optimizer_s,
             step_s=seconds,
             wire_bytes=result.wire_bytes,
             was_skipped=not result.is_finite,
+            # Nothing is exchanged before backward is done, in any step.
+            is_probe=run.world.size > 1,
         )
     )
     if not result.is_finite:

@@ -30,7 +30,7 @@ from dragoman.corpus.shards import Corpus, open_corpus
 from dragoman.corpus.vocab import Vocabulary
 from dragoman.decoding.load import build_model
 from dragoman.decoding.translate import Translator
-from dragoman.training import limits
+from dragoman.training import handover, limits
 from dragoman.training.evaluate import Evaluation, Evaluator
 from dragoman.training.gradients import Gradients
 from dragoman.training.guards import MOST_ROLLBACKS, RATE_CUT, Signals, Watchdog
@@ -85,9 +85,8 @@ class Run:
 
     def begin(self) -> TrainState:
         """The newest state, or the first. Every rank must call this."""
-        loaded = reading.newest(self.paths.checkpoints)
+        loaded = handover.newest(self.paths.checkpoints, self.world)
         state = self._restore(loaded) if loaded else TrainState()
-        self.world.must_agree("newest checkpoint", str(state.step))
         self.journal = Journal(self.paths, self.world, state.step)
         for passed_over in loaded.passed_over if loaded else ():
             self.tell("passed over", state.step, f"checkpoint {passed_over.step:,} is damaged: {passed_over.reason}")
@@ -162,8 +161,7 @@ class Run:
     def roll_back(self) -> TrainState:
         """Back to the last good checkpoint, with a lower rate; UserError when that has not helped before."""
         self._finish_saving()
-        self.world.any(True)  # nobody reads before the main rank has written
-        loaded = reading.newest(self.paths.checkpoints)
+        loaded = handover.newest(self.paths.checkpoints, self.world)
         assert loaded is not None, "the loop saves before its first step"
         state = self._restore(loaded)
         rollbacks = state.num_rollbacks + 1

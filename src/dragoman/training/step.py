@@ -41,7 +41,8 @@ class StepResult:
     gradient_norm: float
     is_finite: bool
     votes: Votes
-    compute_s: float
+    forward_s: float
+    backward_s: float
     exchange_s: float
     optimizer_s: float
     wire_bytes: int
@@ -66,7 +67,7 @@ class Stepper:
     def step(self, number: int, batches: Sequence[Batch], num_tokens: int, rate: float, votes: Votes) -> StepResult:
         """Update `number` on this rank's share of a step of `num_tokens` target tokens. Every rank must call this."""
         start = time.monotonic()
-        losses = self._forward_backward(number, batches)
+        losses, forward_s = self._forward_backward(number, batches)
         self.gradients.set_extras(losses, (votes.stop, votes.hurry, votes.evaluate, votes.save))
         computed = time.monotonic()
         with self.waiting():
@@ -85,25 +86,31 @@ class Stepper:
             gradient_norm=norm,
             is_finite=is_finite,
             votes=Votes(*(extras[name] > 0 for name in ("stop", "hurry", "evaluate", "save"))),
-            compute_s=computed - start,
+            forward_s=forward_s,
+            backward_s=computed - start - forward_s,
             exchange_s=crossed.wait_s,
             optimizer_s=time.monotonic() - exchanged,
             wire_bytes=crossed.num_bytes,
         )
 
-    def _forward_backward(self, number: int, batches: Sequence[Batch]) -> Tensor:
-        """Gradients of all micro-batches, added up, and the two loss sums. Out of memory: again, in smaller pieces."""
+    def _forward_backward(self, number: int, batches: Sequence[Batch]) -> tuple[Tensor, float]:
+        """Gradients of all micro-batches, added up; the two loss sums, and the seconds of the forward passes.
+
+        Out of memory: again, in smaller pieces.
+        """
         while True:
             self.gradients.zero()
             try:
-                losses = torch.zeros(2, dtype=torch.float64, device=self.world.device)
+                losses, forward_s = torch.zeros(2, dtype=torch.float64, device=self.world.device), 0.0
                 for place, batch in enumerate(self._pieces(batches)):
                     self.model.seed_dropout(random_seed(self.seed, number, self.world.rank, place))
+                    start = time.monotonic()
                     with self.autocast():
                         loss = self.model(batch.to(self.world.device))
+                    forward_s += time.monotonic() - start
                     (loss.smoothed_sum * self.loss_scale).backward()
-                    losses += torch.stack((loss.smoothed_sum.detach().double(), loss.plain_sum.double()))
-                return losses
+                    losses += torch.stack((loss.smoothed_sum.detach().double(), loss.plain_sum))
+                return losses, forward_s
             except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
                 if not is_out_of_memory(error):
                     raise

@@ -17,6 +17,7 @@ from dragoman.core.paths import RunPaths
 from dragoman.model.machine import prepare_cpu
 from dragoman.training.guards import Signals, only_trainer, silent_ranks
 from dragoman.training.loop import fit
+from dragoman.training.meeting import MeetingError
 from dragoman.training.run import Run
 from dragoman.training.world import joined
 
@@ -39,6 +40,9 @@ def main(directory: Path) -> int:
         if _is_main():
             print(f"dragoman: {error}", file=sys.stderr)
         return 2
+    except MeetingError as error:
+        print(f"dragoman: {error}", file=sys.stderr)
+        return 1
     except RuntimeError as error:
         if "Connection closed by peer" not in str(error) and "Timed out" not in str(error):
             raise

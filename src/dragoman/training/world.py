@@ -1,6 +1,6 @@
 """The ranks that train together, and how they agree.
 
-Started alone, by torchrun or by srun: the environment says which rank this is. Collectives carry plain numbers and
+The environment says which rank this is, and `meeting` where they find each other. Collectives carry plain numbers and
 bytes, never pickled objects, and end with an error after minutes, not half an hour. Every rank must call each of them.
 """
 
@@ -9,14 +9,12 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 
 import torch
 import torch.distributed as dist
 
 from dragoman.core.errors import UserError
-
-TIMEOUT_S = 180.0
+from dragoman.training.meeting import meet
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,20 @@ class World:
         """True on every rank if true on one."""
         return self.sums(float(flag))[0] > 0
 
+    def broadcast_(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The main rank's tensor on every rank, in place."""
+        if self.size > 1 and tensor.numel():
+            dist.broadcast(tensor, 0)
+        return tensor
+
+    def from_main(self, own: bytes) -> bytes:
+        """What the main rank brings, on every rank."""
+        length = int(self.broadcast_(torch.tensor([len(own)])))
+        content = bytearray(own) if self.is_main else bytearray(length)
+        if length:
+            self.broadcast_(torch.frombuffer(content, dtype=torch.uint8))
+        return bytes(content)
+
     def gather_bytes(self, own: bytes) -> list[bytes]:
         """What every rank brings, in order of rank."""
         if self.size == 1:
@@ -80,16 +92,6 @@ def _environment_number(names: Sequence[str], default: int) -> int:
     return default
 
 
-def _meeting_place() -> str:
-    """A file where our own launcher says so (no port is opened); else the address that torchrun or srun gives."""
-    if store := os.environ.get("DRAGOMAN_STORE"):
-        return f"file://{store}"
-    if "MASTER_ADDR" not in os.environ and "SLURM_JOB_ID" in os.environ:
-        os.environ["MASTER_ADDR"] = "127.0.0.1"
-        os.environ["MASTER_PORT"] = str(20_000 + int(os.environ["SLURM_JOB_ID"]) % 20_000)
-    return "env://"
-
-
 @contextmanager
 def joined() -> Iterator[World]:
     """Meet the other ranks; leave them at the end."""
@@ -106,13 +108,7 @@ def joined() -> Iterator[World]:
         torch.cuda.set_device(device)
     if size > 1:
         # gloo beside NCCL: agreement and text travel as CPU tensors, gradients on the device's own backend.
-        dist.init_process_group(
-            "cpu:gloo,cuda:nccl" if has_gpu else "gloo",
-            init_method=_meeting_place(),
-            rank=rank,
-            world_size=size,
-            timeout=timedelta(seconds=TIMEOUT_S),
-        )
+        meet("cpu:gloo,cuda:nccl" if has_gpu else "gloo", rank, size)
     try:
         yield World(rank, size, local_rank, device)
     finally:
