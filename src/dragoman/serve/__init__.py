@@ -1,0 +1,1 @@
+"""A translation model behind HTTP: the LibreTranslate interface, and a page for people."""
