@@ -46,3 +46,15 @@ def test_two_ranks_write_two_step_files_and_agree(whole_run_of_two: TinyRun) -> 
     assert list(first) == list(second) == list(range(1, 13))
     assert [record.loss for record in first.values()] == [record.loss for record in second.values()]
     assert all(record.wire_bytes > 0 for record in first.values())
+
+
+def test_a_run_goes_on_with_other_ranks_and_the_same_pairs(tiny_run: TinyRun, whole_run: TinyRun) -> None:
+    assert tiny_run.train("training.max_steps=6").returncode == 0
+    assert tiny_run.train(processes=2).returncode == 0
+    steps, expected = tiny_run.steps(), whole_run.steps()
+    assert {step: record.target_tokens for step, record in steps.items()} == {
+        step: record.target_tokens for step, record in expected.items()
+    }
+    assert set(tiny_run.steps(rank=1)) == set(range(7, 13))
+    own = [tiny_run.steps(rank)[9].real_tokens for rank in (0, 1)]
+    assert sum(own) == expected[9].real_tokens  # divided, not repeated

@@ -1,5 +1,6 @@
 """One update, in one process."""
 
+import pytest
 import torch
 
 from dragoman.core.config import ModelConfig, OptimizerConfig
@@ -8,6 +9,7 @@ from dragoman.model.loss import Loss
 from dragoman.model.transformer import Transformer
 from dragoman.training.gradients import Gradients
 from dragoman.training.optimizer import Optimizer
+from dragoman.training.precision import GROWS_AFTER_STEPS, LossScale
 from dragoman.training.step import Stepper, Votes
 from dragoman.training.world import World
 
@@ -39,8 +41,8 @@ def test_out_of_memory_makes_smaller_pieces_with_the_same_gradient_and_remembers
     plain, hungry = stepper_of(Transformer), stepper_of(Hungry)
     expected = plain.step(1, [batch], NUM_TOKENS, 1e-3, Votes())
     result = hungry.step(1, [batch], NUM_TOKENS, 1e-3, Votes())
-    assert abs(result.gradient_norm - expected.gradient_norm) < 1e-5 * expected.gradient_norm
-    assert abs(result.plain_loss - expected.plain_loss) < 1e-5
+    assert result.gradient_norm == pytest.approx(expected.gradient_norm, rel=1e-5)
+    assert result.plain_loss == pytest.approx(expected.plain_loss, rel=1e-5)
     assert hungry.most_tokens is not None and hungry.most_tokens <= 6
 
 
@@ -83,3 +85,35 @@ def test_a_running_mean_follows_the_weights_and_comes_back() -> None:
         assert torch.equal(
             other.optimizer.weights_for_inference()[name], stepper.optimizer.weights_for_inference()[name]
         )
+
+
+def test_a_loss_scale_that_overflows_is_halved_and_no_reason_for_doubt() -> None:
+    stepper, plain = stepper_of(Transformer), stepper_of(Transformer)
+    stepper.loss_scale = LossScale(2.0**128, is_dynamic=True)  # beyond 32 bits
+    batch, skipped = [Batch.of(PAIRS, pad=0)], 0
+    result = stepper.step(1, batch, NUM_TOKENS, 1e-3, Votes())
+    while not result.is_finite:
+        assert not result.is_in_doubt
+        skipped += 1
+        result = stepper.step(1, batch, NUM_TOKENS, 1e-3, Votes())
+    assert skipped > 0 and stepper.loss_scale.value == 2.0 ** (128 - skipped)
+    expected = plain.step(1, batch, NUM_TOKENS, 1e-3, Votes())
+    assert result.gradient_norm == pytest.approx(expected.gradient_norm, rel=1e-5)
+
+
+def test_the_loss_scale_grows_after_many_good_steps_and_never_falls_below_one() -> None:
+    scale = LossScale(4.0, is_dynamic=True)
+    for _ in range(GROWS_AFTER_STEPS):
+        scale = scale.after(is_finite=True)
+    assert scale == LossScale(8.0, is_dynamic=True)
+    for _ in range(10):
+        scale = scale.after(is_finite=False)
+    assert scale.value == 1.0 and not scale.may_be_too_large
+    assert LossScale().after(is_finite=False) == LossScale()
+
+
+def test_bad_numbers_without_a_scale_to_blame_are_a_reason_for_doubt() -> None:
+    stepper = stepper_of(Transformer)
+    with torch.no_grad():
+        next(stepper.model.parameters()).fill_(float("nan"))
+    assert stepper.step(1, [Batch.of(PAIRS, pad=0)], NUM_TOKENS, 1e-3, Votes()).is_in_doubt

@@ -247,6 +247,28 @@ class TrainingConfig:
     precision: str = setting("auto", "numbers of the forward pass", choices=("auto", "fp32", "bf16", "fp16"))
 
 
+LOCAL_STEPS = (4, 16, 64)
+"""Steps that a rank may make on its own between two exchanges."""
+
+
+@dataclass(frozen=True)
+class CommunicationConfig:
+    """How gradients cross the wire between ranks."""
+
+    mode: str = setting(
+        "auto",
+        "the rung of the ladder, fewer bytes the further down; auto takes the first that the measured link needs,"
+        " but never local steps",
+        choices=(
+            *("auto", "plain", "half", "two_level", "two_level_half", "eight_bits", "larger_step"),
+            *(f"local_steps_{steps}" for steps in LOCAL_STEPS),
+        ),
+    )
+    max_tokens_per_step: int = setting(
+        0, "most target tokens of one update that a slow link may ask for; 0 is tokens_per_step", at_least=0
+    )
+
+
 @dataclass(frozen=True)
 class DecodingConfig:
     """How translations are searched."""
@@ -275,4 +297,5 @@ class Config:
     optimizer: OptimizerConfig = dataclasses.field(default_factory=OptimizerConfig)
     schedule: ScheduleConfig = dataclasses.field(default_factory=ScheduleConfig)
     training: TrainingConfig = dataclasses.field(default_factory=TrainingConfig)
+    communication: CommunicationConfig = dataclasses.field(default_factory=CommunicationConfig)
     decoding: DecodingConfig = dataclasses.field(default_factory=DecodingConfig)

@@ -86,9 +86,9 @@ class Evaluator:
         """Loss sum and target tokens of every sentence, on all ranks."""
         own = [np.empty((0, 3))]
         for numbered in batches:
-            plain_N = model(numbered.batch.to(self._world.device)).plain_N.double().cpu()
+            plain = model(numbered.batch.to(self._world.device)).plain_N.double().cpu()
             lengths = torch.tensor(numbered.batch.target.lengths)
-            sums = torch.segment_reduce(plain_N, "sum", lengths=lengths)
+            sums = torch.segment_reduce(plain, "sum", lengths=lengths)
             own.append(np.column_stack((numbered.pairs, sums.numpy(), lengths.numpy())))
         everyone = self._world.gather_bytes(np.concatenate(own).tobytes())
         rows = np.concatenate([np.frombuffer(part).reshape(-1, 3) for part in everyone])

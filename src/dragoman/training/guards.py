@@ -21,6 +21,8 @@ RATE_CUT = 0.5
 STALL_S = 120.0
 STALL_STEPS = 20
 """A rank is stuck when it has not moved for so many of its usual steps, and for STALL_S."""
+SILENT_S = 30.0
+"""A rank of this host that has not signed for so long is stopped or dead, whatever it was doing."""
 STALLED = 75
 """Exit code of a rank that did not move (EX_TEMPFAIL: trying again may help)."""
 
@@ -74,14 +76,18 @@ class FiniteGuard:
 class Watchdog:
     """Ends this process, with the stacks of its threads, if it does not move for STALL_S.
 
-    A rank that waits for others is not stuck itself: inside `waiting` only the collective's own timeout counts. Each
-    second the rank signs a file, so that those who wait in vain can say for whom.
+    A rank that waits for others is not stuck itself. Each second every rank signs a file, `working 3` or `waiting 0`,
+    however busy it is: one that waits for a rank of its host that no longer signs names it and ends. For ranks of other
+    hosts there is the collective's own timeout.
     """
 
-    def __init__(self, directory: Path, rank: int, stall_s: float = STALL_S) -> None:
+    def __init__(
+        self, directory: Path, rank: int, stall_s: float = STALL_S, silent_s: float = SILENT_S, world_size: int = 1
+    ) -> None:
         self._file = directory / f"rank{rank:02}"
         self._rank, self._stall_s = rank, stall_s
-        self._moved, self._is_waiting = time.monotonic(), False
+        self._silent_s, self._world_size = silent_s, world_size
+        self._moved, self._is_waiting, self._has_moved = time.monotonic(), False, False
         self._ended = threading.Event()
         directory.mkdir(parents=True, exist_ok=True)
         self._file.touch()
@@ -89,7 +95,7 @@ class Watchdog:
 
     def moved(self, usual_s: float = 0.0) -> None:
         """A step is done; such a step usually takes `usual_s`."""
-        self._moved = time.monotonic()
+        self._moved, self._has_moved = time.monotonic(), True
         self._stall_s = max(self._stall_s, STALL_STEPS * usual_s)
 
     @contextmanager
@@ -105,20 +111,40 @@ class Watchdog:
         self._ended.set()
         self._file.unlink(missing_ok=True)
 
+    def _sign(self) -> str:
+        """What the rank is doing, and for how many seconds it has not moved."""
+        state = "waiting" if self._is_waiting else "working" if self._has_moved else "starting"
+        return f"{state} {time.monotonic() - self._moved:.0f}"
+
     def _watch(self) -> None:
         while not self._ended.wait(1.0):
             with suppress(OSError):
-                os.utime(self._file)
-            if not self._is_waiting and time.monotonic() - self._moved > self._stall_s:
+                self._file.write_text(self._sign(), encoding="utf-8")
+            if self._is_waiting:
+                self._look_for_silent_ranks()
+            elif time.monotonic() - self._moved > self._stall_s:
                 print(f"dragoman: rank {self._rank} has not moved for {self._stall_s:.0f} s:", file=sys.stderr)
                 faulthandler.dump_traceback(file=sys.stderr)
                 os._exit(STALLED)
 
+    def _look_for_silent_ranks(self) -> None:
+        silent = silent_ranks(self._file.parent, self._world_size, after_s=self._silent_s)
+        if silent:
+            names = " and ".join(f"rank {rank}" for rank in silent)
+            print(
+                f"dragoman: rank {self._rank} waits for {names}, silent for {self._silent_s:.0f} s: stopped or dead; "
+                "the run ends here, the same command goes on from the last checkpoint",
+                file=sys.stderr,
+                flush=True,
+            )
+            os._exit(STALLED)
 
-def silent_ranks(directory: Path, *, after_s: float = 10.0) -> list[str]:
-    """The ranks that have not signed lately: those that everyone else waits for."""
-    now = time.time()
-    try:
-        return sorted(file.name for file in directory.iterdir() if now - file.stat().st_mtime > after_s)
-    except OSError:
-        return []
+
+def silent_ranks(directory: Path, world_size: int, *, after_s: float = 10.0) -> list[int]:
+    """The ranks of this host that have not signed lately: those that everyone else waits for."""
+    now, silent = time.time(), []
+    for rank in range(world_size):
+        with suppress(OSError):  # it runs elsewhere, or has ended
+            if now - (directory / f"rank{rank:02}").stat().st_mtime > after_s:
+                silent.append(rank)
+    return silent

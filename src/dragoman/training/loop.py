@@ -45,22 +45,29 @@ def _train(run: Run, state: TrainState) -> Finished | None:
         for step in stream:
             clock = time.monotonic()
             votes = _votes(run, state, clock - evaluated_at, clock - saved_at)
-            rate = state.rate_factor * learning_rate(
-                step.number, run.config.schedule, width=run.width, total_steps=run.end
+            rate = (
+                run.rate_factor
+                * state.rate_factor
+                * learning_rate(step.number, run.config.schedule, width=run.width, total_steps=run.end)
             )
             result = run.stepper.step(step.number, step.batches, step.num_target_tokens, rate, votes)
             seconds = step.waited_s + time.monotonic() - clock
             state = state.after_step(step.num_target_tokens, seconds, was_skipped=not result.is_finite)
             _record(run, state, step, result, rate, seconds)
-            if guard.sees(result.is_finite):
+            if not result.is_cycle_end:
+                continue  # ranks have not met: there is nothing to agree on
+            if guard.sees(not result.is_in_doubt):
                 return None
             reason = _reason_to_stop(run, state, result.votes)
-            is_evaluation = _is_due(state.step, run.config.training.evaluate_every_steps) or result.votes.evaluate
+            cycle = run.steps_between_meetings
+            is_evaluation = (
+                _is_due(state.step, run.config.training.evaluate_every_steps, cycle) or result.votes.evaluate
+            )
             if (is_evaluation or reason) and not result.votes.hurry:
                 state = evaluate(run, state)
                 evaluated_at = time.monotonic()
                 reason = reason or limits.buys_too_little(run.config.training, state, run.config.schedule.warmup_steps)
-            is_save = _is_due(state.step, run.config.training.save_every_steps) or result.votes.save
+            is_save = _is_due(state.step, run.config.training.save_every_steps, cycle) or result.votes.save
             if (is_evaluation or is_save or reason) and result.is_finite:  # a state in doubt replaces none that is good
                 state = save(run, state)
                 saved_at = time.monotonic()
@@ -69,8 +76,9 @@ def _train(run: Run, state: TrainState) -> Finished | None:
     raise AssertionError("the stream of steps has no end")
 
 
-def _is_due(step: int, every: int) -> bool:
-    return every > 0 and step % every == 0
+def _is_due(step: int, every: int, cycle: int = 1) -> bool:
+    """Whether a multiple of `every` is among the `cycle` steps that end with `step`."""
+    return every > 0 and step // every > (step - cycle) // every
 
 
 def _votes(run: Run, state: TrainState, since_evaluation_s: float, since_save_s: float) -> Votes:
@@ -111,13 +119,13 @@ def _record(run: Run, state: TrainState, step: Step, result: StepResult, rate: f
             data_wait_s=step.waited_s,
             forward_s=result.forward_s,
             backward_s=result.backward_s,
-            exchange_s=result.exchange_s,
+            exchange_s=result.exchange.wait_s,
             optimizer_s=result.optimizer_s,
             step_s=seconds,
-            wire_bytes=result.wire_bytes,
+            wire_bytes=result.exchange.num_bytes,
             was_skipped=not result.is_finite,
-            # Nothing is exchanged before backward is done, in any step.
-            is_probe=run.world.size > 1,
+            is_probe=result.exchange.is_probe,
+            skew_s=result.exchange.skew_s,
         )
     )
     if not result.is_finite:
@@ -131,7 +139,7 @@ def _record(run: Run, state: TrainState, step: Step, result: StepResult, rate: f
         rate=rate,
         tokens=step.num_target_tokens,
         step_s=seconds,
-        waited_s=step.waited_s + result.exchange_s,
+        waited_s=step.waited_s + result.exchange.wait_s,
         left_s=limits.seconds_left(training, state, run.end, mean_step_s),
         cost=limits.cost_of(training, state.training_s),
         is_last=step.number == run.end,

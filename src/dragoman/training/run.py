@@ -8,9 +8,7 @@ import dataclasses
 import os
 import platform
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +28,21 @@ from dragoman.corpus.shards import Corpus, open_corpus
 from dragoman.corpus.vocab import Vocabulary
 from dragoman.decoding.load import build_model
 from dragoman.decoding.translate import Translator
+from dragoman.theory.wire import Layout
 from dragoman.training import handover, limits
+from dragoman.training.communication.choice import Chosen, choose
+from dragoman.training.communication.groups import hosts_of
 from dragoman.training.evaluate import Evaluation, Evaluator
 from dragoman.training.gradients import Gradients
 from dragoman.training.guards import MOST_ROLLBACKS, RATE_CUT, Signals, Watchdog
 from dragoman.training.journal import Journal
 from dragoman.training.optimizer import Optimizer
+from dragoman.training.precision import LossScale, precision_for
+from dragoman.training.rungs import on_rung, rate_factor
 from dragoman.training.state import TrainState
 from dragoman.training.status import Status
 from dragoman.training.step import Stepper
 from dragoman.training.world import World
-
-FIRST_LOSS_SCALE = 2.0**15
 
 
 class Run:
@@ -63,7 +64,7 @@ class Run:
         gradients = Gradients.of(self.model)
         self.model.accumulate_in_place = world.device.type == "cpu"
         self.optimizer = Optimizer(self.model, config.optimizer)
-        self.watchdog = Watchdog(paths.heartbeats, world.rank)
+        self.watchdog = Watchdog(paths.heartbeats, world.rank, world_size=world.size)
         autocast, loss_scale = precision_for(config.training.precision, world.device)
         self.stepper = Stepper(
             model=self.model,
@@ -81,11 +82,22 @@ class Run:
             Store(paths.checkpoints, config.training.keep_last, config.training.keep_best) if world.is_main else None
         )
         self.status = Status(world.is_main)
+        self._chosen: Chosen
         self.journal: Journal
+
+    @property
+    def steps_between_meetings(self) -> int:
+        """Only then ranks have the same weights, and may evaluate, save and stop."""
+        return self.stepper.cycle
+
+    @property
+    def rate_factor(self) -> float:
+        return rate_factor(self._chosen.rung)
 
     def begin(self) -> TrainState:
         """The newest state, or the first. Every rank must call this."""
         loaded = handover.newest(self.paths.checkpoints, self.world)
+        self._take_rung(loaded)
         state = self._restore(loaded) if loaded else TrainState()
         self.journal = Journal(self.paths, self.world, state.step)
         for passed_over in loaded.passed_over if loaded else ():
@@ -94,10 +106,24 @@ class Run:
             self.tell("resumed", state.step, f"going on from step {state.step:,}")
         else:
             self.journal.event("started", 0, f"{self.world.size} ranks on {self.world.device.type}")
+        if self.world.size > 1:
+            self.tell("communication", state.step, f"gradients cross the wire as {self._chosen.why}")
         if self.world.is_main:
             write_atomically(self.paths.environment, records.dumps(environment(self.world)))
         self.model.train()
         return state
+
+    def _take_rung(self, loaded: reading.Loaded | None) -> None:
+        """Decide how gradients cross the wire; a session with as many ranks as the one before does as that did."""
+        hosts = hosts_of(self.world)
+        is_same_world = loaded is not None and loaded.state["world_size"] == self.world.size
+        kept = loaded.state.get("rung") if loaded is not None and is_same_world else None
+        layout, gradients = Layout(self.world.size, len(hosts)), self.stepper.gradients
+        self._chosen = choose(self.config, self.world, layout, gradients, self.paths.preflight, kept)
+        if self.world.size > 1:
+            self.stepper = on_rung(self.stepper, self._chosen.rung, hosts, self.config.optimizer)
+        if self.end is not None:  # the last step is one in which ranks meet
+            self.end = -(-self.end // self.stepper.cycle) * self.stepper.cycle
 
     def _restore(self, loaded: reading.Loaded) -> TrainState:
         if loaded.state["corpus_fingerprint"] != self.corpus.manifest.fingerprint:
@@ -107,8 +133,8 @@ class Run:
             )
         like = self.optimizer.weights_for_inference()
         reading.check(loaded.model, like, f"the model in {self.paths.checkpoints}")
-        self.stepper.loss_scale = float(loaded.state["loss_scale"])
-        self.optimizer.load(loaded.model, loaded.optimizer)
+        self.stepper.loss_scale = records.from_json(LossScale, loaded.state["loss_scale"])
+        self.stepper.load(loaded.model, loaded.optimizer)
         return records.from_json(TrainState, loaded.state["state"])
 
     def stream(self, after_step: int) -> Stream:
@@ -129,23 +155,25 @@ class Run:
             return self._evaluator.evaluate(self.model)
 
     def save(self, state: TrainState) -> None:
-        """Hand a checkpoint to the main rank's writer; what became of the ones before is told."""
+        """Hand a checkpoint to the main rank's writer; what became of the ones before is told. For every rank."""
+        of_all_ranks = self.stepper.own_state()
         if self._store is None:
             return
         self._tell_outcomes(self._store.finished(), state.step)
         newest = state.evaluations[-1] if state.evaluations else None
         scores = {"dev_loss": newest.dev_loss, "bleu": newest.bleu} if newest and newest.step == state.step else {}
         extras = {
-            "loss_scale": self.stepper.loss_scale,
+            "loss_scale": records.to_json(self.stepper.loss_scale),
             "corpus_fingerprint": self.corpus.manifest.fingerprint,
             "world_size": self.world.size,
+            "rung": self._chosen.rung.name,
             "scores": scores,
         }
         self._store.save(
             Snapshot(
                 step=state.step,
                 model=self.optimizer.weights_for_inference(),
-                optimizer=self.optimizer.state(),
+                optimizer={**self.optimizer.state(), **of_all_ranks},
                 state={**extras, "state": records.to_json(state)},
             )
         )
@@ -183,6 +211,7 @@ class Run:
     def close(self) -> None:
         """Wait until everything is on disk."""
         self._finish_saving()
+        self.stepper.wire.end()
         self.status.close()
         self.watchdog.close()
 
@@ -198,21 +227,6 @@ def _refuse_other_vocabulary(corpus: Corpus, paths: RunPaths) -> None:
                 f"{paths.directory} was started with another {side} vocabulary than {corpus.directory} has",
                 "name another run directory with --run",
             )
-
-
-def precision_for(wanted: str, device: torch.device) -> tuple[Callable[[], AbstractContextManager[object]], float]:
-    """How to enter a forward pass, and the first loss scale: full precision on CPUs, half where the device has it."""
-    if wanted == "auto":
-        if device.type != "cuda":
-            return nullcontext, 1.0  # bf16 on a CPU without it is 3 to 4 times slower
-        wanted = "bf16" if torch.cuda.get_device_capability(device) >= (8, 0) else "fp16"
-    if wanted == "fp32":
-        return nullcontext, 1.0
-    if device.type == "cpu" and wanted == "fp16":
-        raise UserError("training.precision = fp16 needs a GPU", "set training.precision = auto")
-    kind = torch.bfloat16 if wanted == "bf16" else torch.float16
-    scale = FIRST_LOSS_SCALE if wanted == "fp16" else 1.0
-    return partial(torch.autocast, device.type, dtype=kind), scale
 
 
 def environment(world: World) -> dict[str, Any]:

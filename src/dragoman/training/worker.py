@@ -46,7 +46,9 @@ def main(directory: Path) -> int:
     except RuntimeError as error:
         if "Connection closed by peer" not in str(error) and "Timed out" not in str(error):
             raise
-        waited_for = ", ".join(silent_ranks(paths.heartbeats)) or "another rank, which has ended"
+        size = int(os.environ.get("WORLD_SIZE", os.environ.get("SLURM_NTASKS", "1")))
+        silent = ", ".join(f"rank {rank}" for rank in silent_ranks(paths.heartbeats, size))
+        waited_for = silent or "another rank, which has ended"
         print(f"dragoman: waited in vain for {waited_for}", file=sys.stderr)
         return 1
     return 128 + signals.received if signals.received else 0

@@ -77,6 +77,16 @@ class World:
         dist.all_gather(parts, padded)
         return [bytes(part[: int(length)].numpy()) for part, length in zip(parts, lengths, strict=True)]
 
+    def gather_rows(self, own: torch.Tensor) -> list[torch.Tensor]:
+        """Equally long rows of all ranks, in order, on the main rank; elsewhere none."""
+        if self.size == 1:
+            return [own]
+        # As bytes, and by way of main memory: whatever kind of number they are, the backend can send them.
+        sent = own.detach().cpu().contiguous().view(torch.uint8)
+        received = [torch.empty_like(sent) for _ in range(self.size)] if self.is_main else None
+        dist.gather(sent, received, 0)
+        return [row.view(own.dtype).view(own.shape) for row in received or []]
+
     def must_agree(self, what: str, own: str) -> None:
         """UserError on every rank if the ranks do not all bring the same text."""
         brought = [part.decode() for part in self.gather_bytes(own.encode())]

@@ -1,0 +1,1 @@
+"""What each rung of the ladder is worth on links of any rate."""

@@ -1,0 +1,95 @@
+"""Step time of every rung on two hosts and a cable of any rate, against the prediction: needs root.
+
+python -m benchmarks.wire 50 100 unlimited     appends to benchmarks/wire/results.jsonl and prints the table
+python -m benchmarks.wire 75%                  the rate at which plain spends 75 % of the step waiting
+"""
+
+import json
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.wire import link
+from dragoman.theory import wire as theory
+
+RESULTS = Path(__file__).with_name("results.jsonl")
+RUNGS = ("plain", "half", "eight_bits", "larger_step_4", "local_steps_16")
+STEPS = 8
+"""A multiple of the batches that are measured on."""
+WAITING_SHARE = 0.75
+
+
+def rate_for(share: float, found: dict[str, Any]) -> float:
+    """Mb/s at which a plain step spends a share of its time waiting."""
+    compute_s, overlap_s = float(found["compute_s"]), float(found["backward_s"])
+    exposed_s = share / (1 - share) * compute_s
+    sent = theory.ring_bytes(found["row"]["num_bytes"], 2)
+    return 8e-6 * float(sent) / (exposed_s + overlap_s)
+
+
+def ask(main: Any, rungs: tuple[str, ...], steps: int) -> dict[str, Any]:
+    order = {"rungs": rungs, "steps": steps, "local_steps": 16, "max_step_factor": 1}
+    main.stdin.write(json.dumps(order) + "\n")
+    main.stdin.flush()
+    answer: dict[str, Any] = json.loads(main.stdout.readline())
+    return answer
+
+
+def table(name: str, found: dict[str, Any]) -> str:
+    rungs = found["rungs"]
+    plain = rungs["plain"]["measured_s"]
+    lines = [
+        f"\n{name} Mb/s: compute {found['compute_s']:.3f} s (backward {found['backward_s']:.3f}), link measured "
+        f"{8e-6 * found['link']['bytes_per_s']:.0f} Mb/s, {1e3 * found['link']['latency_s']:.2f} ms\n\n"
+        f"auto takes {found['why']}\n",
+        "| rung | step s | predicted | error | tokens/s against plain |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for rung, one in rungs.items():
+        predicted = one.get("predicted_s")
+        error = f"{predicted / one['measured_s'] - 1:+.1%}" if predicted else "–"
+        said = f"{predicted:.3f}" if predicted else "–"
+        lines.append(f"| {rung} | {one['measured_s']:.3f} | {said} | {error} | {plain / one['measured_s']:.2f} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    wanted = sys.argv[1:] or ["50", "100", "200", "500", "75%", "unlimited"]
+    with link.two_hosts():
+        ranks = [link.start(rank, "benchmarks.wire.rank") for rank in range(2)]
+        try:
+            for name in wanted:
+                measure(ranks[0], name)
+            assert ranks[0].stdin is not None
+            ranks[0].stdin.close()
+            for rank in ranks:
+                rank.wait(60)
+        finally:
+            for rank in ranks:
+                rank.kill()
+
+
+def measure(main_rank: Any, name: str) -> None:
+    link.set_rate(None)
+    if name == "75%":
+        mbit: float | None = rate_for(WAITING_SHARE, ask(main_rank, (), STEPS))
+    else:
+        mbit = None if name == "unlimited" else float(name)
+    link.set_rate(mbit)
+    rungs = RUNGS if mbit is not None else ("plain", "ddp", "plain", "ddp", *RUNGS[1:], "alone")
+    found = ask(main_rank, rungs, STEPS)
+    record = {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"), "name": name, "mbit": mbit, "torch": torch.__version__,
+        "cores": os.cpu_count(), "model": "small", "data": "multi30k", **found,
+    }  # fmt: skip
+    with RESULTS.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record) + "\n")
+    print(table(name if mbit is None or name != "75%" else f"{name}: {mbit:.0f}", found), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""How gradients cross the wire: cut into buckets, packed as the link needs it, timed."""

@@ -1,0 +1,57 @@
+"""Runs of several ranks on each rung of the ladder, as a user would start them."""
+
+import pytest
+
+from tests.training.tiny_run import TinyRun, kill_all
+
+CYCLES = {"eight_bits": 1, "local_steps_4": 4, "half": 1, "larger_step": 2}
+
+
+def settings_of(mode: str) -> tuple[str, ...]:
+    return (
+        f"communication.mode={mode}",
+        "communication.max_tokens_per_step=1024",
+        "training.evaluate_every_steps=0",
+        "training.max_steps=8",
+    )
+
+
+@pytest.mark.parametrize(
+    "mode",
+    ["eight_bits", *(pytest.param(mode, marks=pytest.mark.slow) for mode in ("local_steps_4", "half", "larger_step"))],
+)
+def test_a_killed_run_goes_on_to_the_same_bytes_on_every_rung(mode: str, tiny_run: TinyRun) -> None:
+    whole = TinyRun(tiny_run.recipe, tiny_run.directory.with_name("whole"))
+    done = whole.train(*settings_of(mode), processes=2)
+    assert done.returncode == 0, done.stderr
+    assert f"gradients cross the wire as {mode}: the recipe says so" in done.stderr
+    process = tiny_run.start(*settings_of(mode), processes=2)
+    tiny_run.wait_for(4)
+    kill_all(process)
+    done = tiny_run.train(*settings_of(mode), processes=2)
+    assert done.returncode == 0, done.stderr
+    assert tiny_run.weights(8) == whole.weights(8)
+    losses = {number: record.loss for number, record in whole.steps().items()}
+    cycle = CYCLES[mode]
+    assert [number for number, loss in losses.items() if loss is not None] == list(range(cycle, 9, cycle))
+
+
+def test_ranks_of_one_machine_exchange_plainly_and_say_so(whole_run_of_two: TinyRun) -> None:
+    events = [event.text for event in whole_run_of_two.events() if event.kind == "communication"]
+    assert events == 2 * ["gradients cross the wire as plain: all ranks are on one machine"]
+
+
+def test_a_probe_measures_the_wire_and_the_wait_for_others(whole_run_of_two: TinyRun) -> None:
+    """This tiny model is one bucket: nothing can leave early, so every step is a probe; the tenth asks for the skew."""
+    for rank in range(2):
+        records = whole_run_of_two.steps(rank)
+        assert all(record.is_probe for record in records.values())
+        assert [number for number, record in records.items() if record.skew_s is not None] == [10]
+        record = records[10]
+        assert record.skew_s is not None and 0 <= record.skew_s <= record.exchange_s
+
+
+def test_a_larger_step_that_the_recipe_does_not_allow_is_refused(tiny_run: TinyRun) -> None:
+    done = tiny_run.train("communication.mode=larger_step", processes=2)
+    assert done.returncode == 2
+    assert "needs communication.max_tokens_per_step" in done.stderr

@@ -1,0 +1,281 @@
+"""Whole steps over the wire, with a real model: early or late, in larger steps, in local steps, stopped and resumed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from dragoman.core.config import ModelConfig, OptimizerConfig
+from dragoman.core.errors import UserError
+from dragoman.model.batch import Batch, SpecialIds
+from dragoman.model.loss import Loss
+from dragoman.model.transformer import Transformer
+from dragoman.theory.wire import PLAIN, Layout, Rung, ladder
+from dragoman.training.gradients import Gradients
+from dragoman.training.local_steps import LocalStepper
+from dragoman.training.optimizer import Optimizer
+from dragoman.training.rungs import on_rung, rate_factor
+from dragoman.training.step import Stepper, StepResult, Votes
+from dragoman.training.world import World
+from tests.training.worlds import alone, in_world
+
+SMALL = ModelConfig(width=16, feed_forward=32, heads=2, encoder_layers=2, decoder_layers=2, dropout=0.1)
+PAIRS = [([5, 6, 7, 2], [8, 9, 2]), ([5, 2], [7, 7, 7, 2]), ([9, 8, 2], [5, 2]), ([4, 4, 4, 4, 2], [6, 5, 2])]
+NUM_TOKENS = sum(len(target) for _, target in PAIRS)
+BUCKET_NUMBERS = 4000
+RATE = 1e-2
+
+
+def stepper_of(world: World, kind: type[Transformer] = Transformer, probe_every: int = 0) -> Stepper:
+    model = kind(SMALL, 16, 16, SpecialIds(pad=0, bos=1, eos=2), seed=1)
+    model.train()
+    gradients = Gradients.of(model, BUCKET_NUMBERS)
+    model.accumulate_in_place = True
+    optimizer = Optimizer(model, OptimizerConfig())
+    return Stepper(model, optimizer, gradients, world, seed=1, probe_every=probe_every)
+
+
+def shares(world: World) -> list[Batch]:
+    """Two micro-batches for two ranks, one or two for three: the pairs of the step, dealt out."""
+    return [Batch.of([pair], pad=0) for pair in PAIRS[world.rank :: world.size]]
+
+
+def take(stepper: Stepper, first: int, last: int) -> list[StepResult]:
+    world = stepper.world
+    return [stepper.step(n, shares(world), NUM_TOKENS, RATE, Votes()) for n in range(first, last + 1)]
+
+
+def weights(stepper: Stepper) -> bytes:
+    return b"".join(p.detach().numpy().tobytes() for p in stepper.model.parameters())
+
+
+def rung_named(name: str, size: int) -> Rung:
+    rungs = ladder(Layout(size, size), max_step_factor=4, local_steps=4)
+    return next(rung for rung in rungs if rung.name == name)
+
+
+def on(world: World, name: str) -> Stepper:
+    hosts = tuple((rank,) for rank in range(world.size))
+    return on_rung(stepper_of(world), rung_named(name, world.size), hosts, OptimizerConfig())
+
+
+RUNGS = ("plain", "half", "eight_bits", "larger_step_2", "local_steps_4")
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One run of some steps."""
+
+    weights: bytes
+    probes: list[bool]
+    skews: list[bool]
+    early: list[int]
+    """Buckets of each step that had left before backward was done."""
+    is_in_order: bool
+
+
+def trained(world: World, probe_every: int) -> Timed:
+    stepper = stepper_of(world, probe_every=probe_every)
+    results = take(stepper, 1, 4)
+    crossed = [result.exchange for result in results]
+    starts = [[delivery.start_s for delivery in one.deliveries] for one in crossed]
+    return Timed(
+        weights(stepper),
+        [one.is_probe for one in crossed],
+        [one.skew_s is not None for one in crossed],
+        [sum(delivery.ready_s < 0 for delivery in one.deliveries) for one in crossed],
+        all(each == sorted(each) for each in starts),
+    )
+
+
+def trained_both_ways(world: World) -> tuple[Timed, Timed]:
+    return trained(world, 0), trained(world, 1)
+
+
+def test_steps_are_equal_to_the_byte_whether_buckets_leave_early_or_late(tmp_path: Path) -> None:
+    answers = in_world(3, tmp_path, trained_both_ways)
+    assert len({timed.weights for both in answers for timed in both}) == 1
+    for early, late in answers:
+        assert early.probes == [False] * 4 and early.skews == [False] * 4
+        assert late.probes == [True] * 4 and late.skews == [True] * 4
+        assert all(number >= 2 for number in early.early), "buckets leave while backward runs"
+        assert late.early == [0] * 4
+        assert early.is_in_order and late.is_in_order
+
+
+def test_buckets_cover_the_row_and_the_embedding_leaves_last() -> None:
+    model = Transformer(SMALL, 16, 16, SpecialIds(pad=0, bos=1, eos=2))
+    gradients = Gradients.of(model, BUCKET_NUMBERS)
+    assert len(gradients.buckets) == 3
+    assert gradients.buckets[0].end == len(gradients.flat) and gradients.buckets[-1].start == 0
+    for later, earlier in zip(gradients.buckets[1:], gradients.buckets, strict=False):
+        assert later.end == earlier.start
+    assert gradients.buckets[-1].parameters[-1] is model.target_embedding
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    first = [names[id(parameter)] for parameter in gradients.buckets[0].parameters]
+    assert first[:2] == ["decoder_norm.shift", "decoder_norm.scale"]
+    assert all(name.startswith("decoder") for name in first), "the encoder's norm would hold it back"
+
+
+class Forgetful(Transformer):
+    """Runs out of memory in the backward of its third forward pass, when most gradients have left."""
+
+    passes = 0
+
+    def forward(self, batch: Batch) -> Loss:
+        self.passes += 1
+        if self.passes == 3:
+            self.target_embedding.register_hook(self._run_out)  # type: ignore[no-untyped-call]
+        return super().forward(batch)
+
+    def _run_out(self, gradient: Tensor) -> None:
+        raise MemoryError
+
+
+def runs_out(world: World) -> tuple[list[bool], int | None, bytes]:
+    stepper = stepper_of(world, Forgetful if world.rank == 0 else Transformer)
+    stepper.model.accumulate_in_place = False
+    batches = [Batch.of(PAIRS, pad=0)] if world.rank == 0 else []
+    results = [stepper.step(number, batches, NUM_TOKENS, RATE, Votes()) for number in (1, 2)]
+    before = weights(stepper)
+    results.append(stepper.step(3, batches, NUM_TOKENS, RATE, Votes()))
+    assert before == weights(stepper)
+    return [result.is_finite for result in results], stepper.most_tokens, before
+
+
+def test_out_of_memory_after_buckets_have_left_leaves_the_step_out_on_all_ranks(tmp_path: Path) -> None:
+    (first, most, weights_0), (second, nothing, weights_1) = in_world(2, tmp_path, runs_out)
+    assert first == second == [True, True, False]
+    assert most is not None and nothing is None
+    assert weights_0 == weights_1
+
+
+Saved = tuple[dict[str, Tensor], dict[str, Tensor]]
+
+
+def saved(stepper: Stepper) -> Saved:
+    """As a checkpoint would hold it: the main rank's, handed to all."""
+    of_all = {**stepper.optimizer.state(), **stepper.own_state()}
+    return (
+        {name: tensor.clone() for name, tensor in stepper.optimizer.weights_for_inference().items()},
+        {name: tensor.clone() for name, tensor in of_all.items()},
+    )
+
+
+def whole_and_resumed(world: World, names: tuple[str, ...]) -> list[tuple[bytes, bytes]]:
+    answers = []
+    for name in names:
+        stepper = on(world, name)
+        take(stepper, 1, 4)
+        model, state = saved(stepper)
+        take(stepper, 5, 8)
+        whole = weights(stepper)
+        other = on(world, name)
+        other.load(model, _from_main(world, state))
+        take(other, 5, 8)
+        answers.append((whole, weights(other)))
+    return answers
+
+
+def _from_main(world: World, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The main rank's tensors by name, on all ranks."""
+    header = world.from_main("\n".join(f"{n} {str(t.dtype)[6:]} {t.numel()}" for n, t in state.items()).encode())
+    tensors = {}
+    for line in header.decode().splitlines():
+        name, kind, size = line.split()
+        own = state[name].reshape(-1) if world.is_main else torch.empty(int(size), dtype=getattr(torch, kind))
+        as_bytes = own.contiguous().view(torch.uint8)
+        world.broadcast_(as_bytes)
+        tensors[name] = as_bytes.view(getattr(torch, kind)).view_as(state[name]) if name in state else own
+    return tensors
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_every_rung_goes_on_to_the_same_bytes(size: int, tmp_path: Path) -> None:
+    answers = in_world(size, tmp_path, whole_and_resumed, RUNGS)
+    for place, name in enumerate(RUNGS):
+        every = {one for rank in answers for one in rank[place]}
+        assert len(every) == 1, name
+
+
+def losses_of_cycles(world: World, name: str) -> list[tuple[bool, float | None, int]]:
+    results = take(on(world, name), 1, 4)
+    return [(one.is_cycle_end, one.plain_loss, one.exchange.num_bytes) for one in results]
+
+
+@pytest.mark.parametrize(("name", "ends"), [("larger_step_2", [2, 4]), ("local_steps_4", [4])])
+def test_ranks_meet_at_the_end_of_a_cycle_only(name: str, ends: list[int], tmp_path: Path) -> None:
+    first, second = in_world(2, tmp_path, losses_of_cycles, name)
+    assert [number for number, (is_end, _, _) in enumerate(first, start=1) if is_end] == ends
+    for is_end, loss, num_bytes in first:
+        assert (loss is not None) == (num_bytes > 0) == is_end
+    assert [loss for _, loss, _ in first] == [loss for _, loss, _ in second]
+
+
+def test_a_larger_step_is_one_step_of_all_its_tokens() -> None:
+    larger, plain = stepper_of(alone()), stepper_of(alone())
+    larger.cycle = 2
+    batches = [Batch.of([pair], pad=0) for pair in PAIRS]
+    assert not larger.step(1, batches[:2], 7, RATE, Votes()).is_cycle_end
+    result = larger.step(2, batches[2:], NUM_TOKENS - 7, RATE, Votes(save=True))
+    plain.model.config = larger.model.config
+    expected = take_apart(plain, batches)
+    assert result.plain_loss == pytest.approx(expected.plain_loss, rel=1e-6)
+    assert result.gradient_norm == pytest.approx(expected.gradient_norm, rel=1e-5)
+    assert result.votes.save
+    assert rate_factor(rung_named("larger_step_4", 2)) == 2.0 and rate_factor(PLAIN) == 1.0
+
+
+def take_apart(stepper: Stepper, batches: list[Batch]) -> StepResult:
+    """The same batches with the same dropout as one update, without a cycle's book-keeping."""
+    stepper.gradients.zero()
+    stepper.cycle = 2
+    stepper.step(1, batches[:2], 7, RATE, Votes())
+    return stepper.step(2, batches[2:], NUM_TOKENS - 7, RATE, Votes())
+
+
+def test_local_steps_and_a_running_mean_do_not_go_together() -> None:
+    with pytest.raises(UserError, match=r"set optimizer\.average_decay = 0"):
+        on_rung(stepper_of(alone()), rung_named("local_steps_4", 2), ((0,),), OptimizerConfig(average_decay=0.9))
+
+
+def local_cycle(world: World) -> tuple[bytes, list[list[float]], list[list[float]]]:
+    """Two cycles with the moves of this rank in each, and the common weights after each."""
+    stepper = on(world, "local_steps_4")
+    assert isinstance(stepper, LocalStepper)
+    moves, commons = [], [_row(stepper)]
+    for cycle in range(2):
+        take(stepper, 4 * cycle + 1, 4 * cycle + 3)
+        before = commons[-1]
+        # The fourth local step, without the meeting: on a copy that has the same state.
+        stepper.cycle = 1000
+        take(stepper, 4 * cycle + 4, 4 * cycle + 4)
+        moves.append(before - _row(stepper))
+        stepper.cycle = 4
+        stepper._set_row()
+        stepper._set_extras(Votes())
+        stepper.wire.close()
+        stepper._meet()
+        stepper._shares.clear()
+        commons.append(_row(stepper))
+    return weights(stepper), [move.tolist() for move in moves], [common.tolist() for common in commons]
+
+
+def _row(stepper: Stepper) -> Tensor:
+    parts = [parameter.detach().reshape(-1) for _, parameter in sorted(stepper.model.named_parameters())]
+    return torch.cat(parts).clone()
+
+
+def test_a_meeting_moves_the_common_weights_by_nesterovs_method(tmp_path: Path) -> None:
+    (first, moves_0, commons), (second, moves_1, _) = in_world(2, tmp_path, local_cycle)
+    assert first == second, "all ranks go on from the same weights"
+    model = torch.nn.Parameter(torch.tensor(commons[0]))
+    outer = torch.optim.SGD([model], lr=0.7, momentum=0.9, nesterov=True)
+    for cycle in range(2):
+        model.grad = (torch.tensor(moves_0[cycle]) + torch.tensor(moves_1[cycle])) / 2
+        outer.step()
+        assert torch.allclose(model.detach(), torch.tensor(commons[cycle + 1]), atol=2e-4)
+    assert max(abs(new - old) for new, old in zip(commons[2], commons[0], strict=True)) > 1e-2, "they do move"
