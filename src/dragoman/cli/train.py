@@ -5,6 +5,7 @@ import dataclasses
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from dragoman.core.files import explaining_disk_errors, write_atomically
 from dragoman.core.paths import RunPaths
 
 if TYPE_CHECKING:
+    from dragoman.cluster.hosts import Host
     from dragoman.corpus.shards import Corpus
 
 EXAMPLES = """\
@@ -49,6 +51,16 @@ def add_to(verbs: Any) -> None:
     parser.add_argument(
         "--processes", type=int, default=0, metavar="N", help="ranks on this machine (one, or one a GPU)"
     )
+    parser.add_argument("--hosts", metavar="FILE", help="hosts.toml, or names: train on all of these machines")
+    parser.add_argument("--skip-check", action="store_true", help="with --hosts: do not test the machines first")
+    parser.add_argument(
+        "--keep-copies", type=int, default=0, metavar="N", help="with --hosts: newest checkpoint also on N other hosts"
+    )
+    parser.add_argument("--allow-public", action="store_true", help="with --hosts: ranks may meet on public addresses")
+    parser.add_argument(
+        "--slurm", nargs="?", const="", metavar="OPTIONS", help='submit a job: --slurm="--nodes=2 --time=8:00:00"'
+    )
+    parser.add_argument("--detach", action="store_true", help="go on without this terminal; see `dragoman stop`")
     parser.add_argument("--set", action="append", default=[], metavar="a.b=c", help="override a setting; repeatable")
     parser.set_defaults(run_verb=run)
 
@@ -57,24 +69,117 @@ def run(options: argparse.Namespace) -> int:
     config = config_file.load(options.recipe, options.set)
     config.model.validate()
     directory = options.run or Path("runs") / options.recipe.stem
+    hosts = _hosts(options)
     num_processes = _num_processes(options.processes)
     if is_launched_from_outside():
         prepare_run(config, directory, is_main=os.environ.get("RANK", os.environ.get("SLURM_PROCID")) == "0")
+        _find_the_others()
         os.execv(sys.executable, [sys.executable, "-m", "dragoman.training.worker", str(directory)])
+    if hosts:
+        return _train_on(hosts, config, directory, options)
     prepare_run(config, directory, is_main=True)
+    if options.slurm is not None:
+        return _train_with_slurm(options, directory)
+    if options.detach:
+        from dragoman.cluster.detached import start
+
+        return start(_again(options, directory), directory)
     return launch(directory, num_processes)
+
+
+def _hosts(options: argparse.Namespace) -> "tuple[Host, ...]":
+    """The machines that --hosts names; UserError for options that make no sense without them, or with them."""
+    from dragoman.cluster.hosts import read_hosts
+
+    if not options.hosts:
+        for option in ("skip_check", "keep_copies", "allow_public"):
+            if getattr(options, option):
+                raise UserError(f"--{option.replace('_', '-')} is for several machines", "name them with --hosts")
+        return ()
+    if options.slurm is not None:
+        raise UserError("--hosts and --slurm are two ways to reach machines", "choose one")
+    if options.processes:
+        raise UserError("--processes is for this machine alone", "set processes of each host in hosts.toml")
+    if options.keep_copies < 0:
+        raise UserError(f"--keep-copies {options.keep_copies} makes no sense", "name 0 or more")
+    return read_hosts(options.hosts)
+
+
+def _train_on(hosts: "Sequence[Host]", config: Config, directory: Path, options: argparse.Namespace) -> int:
+    from dragoman.cluster.detached import only_trainer, start, trainer_of
+    from dragoman.cluster.launch import Order, train_on_hosts
+
+    price = sum(host.price_per_hour for host in hosts)
+    if price and not config.training.price_per_hour:
+        config = dataclasses.replace(config, training=dataclasses.replace(config.training, price_per_hour=price))
+    prepare_run(config, directory, is_main=True)
+    if trainer := trainer_of(directory):
+        raise UserError(
+            f"{directory} is being trained by process {trainer.pid} on {trainer.host}",
+            f"`dragoman stop {directory}` stops it",
+        )
+    order = Order(
+        config=config,
+        directory=directory,
+        hosts=tuple(hosts),
+        is_checked=not options.skip_check,
+        keep_copies=options.keep_copies,
+        may_be_public=options.allow_public,
+        is_detached=options.detach,
+    )
+    if options.detach:
+        return train_on_hosts(order, terminal.progress()) or start(_again(options, directory), directory)
+    with only_trainer(directory):
+        return train_on_hosts(order, terminal.progress())
+
+
+def _again(options: argparse.Namespace, directory: Path) -> list[str]:
+    """The same command for a process without a terminal; what was checked is not checked again."""
+    words = ["train", str(options.recipe.absolute()), "--run", str(directory.absolute())]
+    for override in options.set:
+        words += ["--set", override]
+    if not options.hosts:
+        return [*words, "--processes", str(options.processes)] if options.processes else words
+    hosts = str(Path(options.hosts).absolute()) if Path(options.hosts).is_file() else options.hosts
+    public = ["--allow-public"] if options.allow_public else []
+    return [*words, "--hosts", hosts, "--skip-check", "--keep-copies", str(options.keep_copies), *public]
 
 
 def launch(directory: Path, num_processes: int) -> int:
     """Train a prepared run on this machine; its exit code."""
+    from dragoman.cluster.detached import only_trainer
     from dragoman.cluster.local import run_workers
 
-    return run_workers("dragoman.training.worker", [str(directory)], num_processes, directory)
+    with only_trainer(directory):
+        return run_workers("dragoman.training.worker", [str(directory)], num_processes, directory)
 
 
 def is_launched_from_outside() -> bool:
     """torchrun or srun have started this process as one of several."""
-    return "TORCHELASTIC_RUN_ID" in os.environ or int(os.environ.get("SLURM_NTASKS", "1")) > 1
+    from dragoman.cluster.slurm import is_rank
+
+    return "TORCHELASTIC_RUN_ID" in os.environ or is_rank()
+
+
+def _find_the_others() -> None:
+    """srun says which rank this is, but not where they meet."""
+    from dragoman.cluster.slurm import is_rank, meeting_variables
+
+    if is_rank() and "MASTER_ADDR" not in os.environ:
+        os.environ.update(meeting_variables(os.environ))
+
+
+def _train_with_slurm(options: argparse.Namespace, directory: Path) -> int:
+    """Submit a job, or start its ranks where an allocation is there already."""
+    from dragoman.cluster import slurm
+
+    chosen = slurm.checked_options(options.slurm)
+    arguments = _again(options, directory)
+    if slurm.is_inside_allocation():
+        command = slurm.step(arguments)
+        os.execvp(command[0], [command[0], *chosen, *command[1:]])
+    print(f"dragoman: {slurm.submit(arguments, directory, chosen)}; its words go to {directory}/slurm-JOB.log")
+    return 0
 
 
 def _num_processes(wanted: int) -> int:

@@ -49,13 +49,20 @@ def run_workers(module: str, arguments: Sequence[str], num_processes: int, store
 
 def worker_variables(rank: int, num_processes: int, cores: Sequence[int], store: Path) -> dict[str, str]:
     """The environment of one rank: who it is, where the others are, and which cores are its own."""
-    own = cores[rank * len(cores) // num_processes : (rank + 1) * len(cores) // num_processes] or list(cores)
     return {
         "RANK": str(rank),
         "LOCAL_RANK": str(rank),
         "WORLD_SIZE": str(num_processes),
         "DRAGOMAN_STORE": str(store),
         "GLOO_SOCKET_IFNAME": "lo",
+        **core_variables(rank, num_processes, cores),
+    }
+
+
+def core_variables(local_rank: int, num_processes: int, cores: Sequence[int]) -> dict[str, str]:
+    """Which cores of a host belong to one of its ranks."""
+    own = cores[local_rank * len(cores) // num_processes : (local_rank + 1) * len(cores) // num_processes] or cores
+    return {
         "OMP_NUM_THREADS": str(len(own)),
         "MKL_NUM_THREADS": str(len(own)),
         # Pinned threads that wait actively bring 15 % on cores of their own (docs/JOURNAL.md).
