@@ -7,16 +7,22 @@ missing or the disk is full, the board falls silent for good, logs that once and
 
 import contextlib
 import importlib
+import json
 import logging
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from dragoman.core import records
 
 logger = logging.getLogger(__name__)
 
 FLUSH_S = 10.0
 """How long values may wait before a browser can see them."""
+HYPERPARAMETER_METRICS = ("eval/dev_loss", "eval/bleu", "eval/chrf")
+"""The curves whose last value the table of hyperparameters shows beside the settings."""
 FILE_PREFIX = "events.out.tfevents."
 
 
@@ -42,6 +48,23 @@ class Board:
         tensor = {"dtype": "DT_STRING", "string_val": [text.encode(errors="replace")]}
         metadata = {"plugin_data": {"plugin_name": "text"}, "data_class": "DATA_CLASS_TENSOR"}
         self._add(step, {"tag": name, "metadata": metadata, "tensor": tensor})
+
+    def hyperparameters(self, settings: object) -> None:
+        """The recipe, a dataclass, as the table of TensorBoard's HPARAMS page and as a text."""
+        named = dict(flattened(records.to_json(settings)))
+        rows = "\n".join(f"| {name} | {value} |" for name, value in named.items())
+        self.text("recipe", f"| setting | value |\n|---|---|\n{rows}", 0)
+        with self._lock:
+            if self._is_closed:
+                return
+            try:
+                summaries = importlib.import_module("tensorboard.plugins.hparams.summary_v2")
+                metrics = [summaries.Metric(tag) for tag in HYPERPARAMETER_METRICS]
+                choices = [summaries.HParam(name) for name in named]
+                self._write(summary=summaries.hparams_config_pb(choices, metrics))
+                self._write(summary=summaries.hparams_pb(named))
+            except Exception as error:
+                self._fall_silent(error)
 
     def close(self) -> None:
         """Write what waits; later values are passed over."""
@@ -87,6 +110,15 @@ class Board:
         if self.note is None:
             self.note = f"TensorBoard shows nothing from here on: {error}; the run's own records go on"
             logger.warning(self.note)
+
+
+def flattened(value: Any, path: str = "") -> Iterator[tuple[str, bool | float | str]]:
+    """Every leaf of nested dictionaries under its dotted name; a list is one leaf, as JSON."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from flattened(item, f"{path}.{key}" if path else key)
+    else:
+        yield path, value if isinstance(value, bool | int | float | str) else json.dumps(value, ensure_ascii=False)
 
 
 def _next_file(directory: Path) -> Path:

@@ -1,5 +1,7 @@
 """What TensorBoard reads back, and what happens when it cannot be written."""
 
+import dataclasses
+import importlib
 import logging
 import resource
 import subprocess
@@ -153,3 +155,44 @@ def test_a_board_needs_no_torch(tmp_path: Path) -> None:
         "board.scalar('loss', 1.0, 1); board.close(); assert board.note is None; assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Inner:
+    rate: float = 0.5
+    is_on: bool = True
+    names: tuple[str, ...] = ("a", "b")
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    kind: str = "small"
+    steps: int = 7
+    inner: Inner = dataclasses.field(default_factory=Inner)
+
+
+def test_the_recipe_is_a_table_of_hyperparameters_and_a_text(tmp_path: Path) -> None:
+    board = Board(tmp_path)
+    board.hyperparameters(Recipe())
+    board.close()
+    assert board.note is None
+    plugin = importlib.import_module("tensorboard.plugins.hparams.metadata")
+    contents = read(tmp_path).PluginTagToContent("hparams")
+    start = plugin.parse_session_start_info_plugin_data(contents[plugin.SESSION_START_INFO_TAG])
+    assert start.hparams["kind"].string_value == "small"
+    assert start.hparams["steps"].number_value == 7
+    assert start.hparams["inner.is_on"].bool_value is True
+    assert start.hparams["inner.names"].string_value == '["a", "b"]'
+    experiment = plugin.parse_experiment_plugin_data(contents[plugin.EXPERIMENT_TAG])
+    assert [info.name.tag for info in experiment.metric_infos] == ["eval/dev_loss", "eval/bleu", "eval/chrf"]
+    [text] = read(tmp_path).Tensors("recipe")
+    assert "| inner.rate | 0.5 |" in text.tensor_proto.string_val[0].decode()
+
+
+def test_hyperparameters_without_the_package_are_said_and_not_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "tensorboard.plugins.hparams.summary_v2", None)
+    board = Board(tmp_path)
+    board.hyperparameters(Recipe())
+    assert board.note is not None

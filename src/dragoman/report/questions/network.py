@@ -1,0 +1,303 @@
+"""Was the network the bottleneck, and what would another link change: questions 5 and 11."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dragoman.core.units import size
+from dragoman.report.answers import (
+    UNDETERMINED,
+    Advice,
+    Answer,
+    Curves,
+    Mark,
+    Number,
+    lost_to,
+    percent,
+    seconds,
+    share_number,
+)
+from dragoman.report.facts import Facts
+from dragoman.report.foreign.links import wire_sentence
+from dragoman.report.measures import Measures
+from dragoman.report.questions.ladder import ladder_bars, ladder_predictions
+from dragoman.report.questions.traffic import traffic
+from dragoman.report.thinning import line
+from dragoman.theory import statistics, wire
+from dragoman.theory.statistics import Change, Estimate
+
+BOTTLENECK, HARMLESS = 0.15, 0.05
+"""Exposed shares from which the network is the bottleneck, and below which it is not."""
+FULL_LINK, IDLE_LINK = 0.7, 0.5
+"""Achieved over measured bandwidth: from here on the link is full; below here something else slows the exchange."""
+DEGRADED = 1.5
+"""A lasting change of the exchange time by this factor is a link that degraded."""
+CHANCE = 0.01
+ENOUGH_PROBES = 3 * statistics.LEAST_WINDOWS
+"""Fewer probes cannot show a change that chance does not make now and then; all steps are asked instead."""
+COMPUTE_UNSURE = 0.15
+"""How far a step time without network that was measured elsewhere may be off."""
+RULE = (
+    "By intervention, not by correlation: steps that exchange while they compute are compared with probe steps that do "
+    "not; waiting for slower ranks is taken off. Yes: more than 15 % of a step is exposed wait, at the low end of the "
+    "95 % interval. No: less than 5 % at the high end. Slightly: in between. Bandwidth-bound: the exchange runs at "
+    "70 % or more of what the preflight measured."
+)
+QUESTION = "Was the network the bottleneck?"
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """Waiting for the wire as a share of a step, and what it rests on."""
+
+    wire: Estimate
+    skew: Estimate | None
+    """None where ranks cannot be told apart."""
+    step_s: float
+    compute_s: float
+    whole_s: float | None
+    """Seconds of the whole exchange on the wire, hidden or not."""
+    basis: str
+
+
+def exposure_of(measures: Measures) -> Exposure | None:
+    """From the run's own records, else from what a step takes without a network; None where neither is known."""
+    facts, found = measures.facts, measures.exchange
+    if found is not None:
+        basis = f"{found.num_steps:,} steps" + (f" and {found.num_probes:,} probes" if found.num_probes else "")
+        return Exposure(found.wire, found.skew, found.step_s, found.compute_s, found.whole_s, basis)
+    known, step = facts.compute_step, measures.step_s
+    if known is None or step is None or (facts.settings.ranks or 1) < 2:
+        return None
+    value, low, high = (
+        max(0.0, 1 - factor * known.seconds / step.value) for factor in (1, 1 + COMPUTE_UNSURE, 1 - COMPUTE_UNSURE)
+    )
+    basis = f"{known.seconds:.2f} s without a network ({known.source}) against {seconds(step.value)}"
+    return Exposure(Estimate(value, low, high), None, step.value, known.seconds, None, basis)
+
+
+def was_the_network_the_bottleneck(facts: Facts) -> Answer:
+    """Question 5."""
+    measures = Measures(facts)
+    if facts.settings.ranks == 1:
+        sentence = "No: one rank trains alone and exchanges nothing."
+        return Answer("network", 5, QUESTION, "no", sentence, "good", rule=RULE)
+    exposure, crossing = exposure_of(measures), traffic(measures)
+    evidence = [*_physics(measures), *crossing.sentences]
+    if exposure is None:
+        why = "Undetermined: neither the wait for gradients nor the step time without a network is known."
+        return Answer("network", 5, QUESTION, UNDETERMINED, why, "unknown", evidence=tuple(evidence), rule=RULE)
+    change = _degradation(measures)
+    verdict, kind = _verdict(exposure), _kind(measures, exposure, change)
+    evidence = [*_exposure_sentences(exposure, change, measures), *evidence]
+    rungs = ladder_predictions(measures, exposure.compute_s) if verdict != "no" else ()
+    return Answer(
+        key="network",
+        number=5,
+        question=QUESTION,
+        verdict=kind if verdict == "yes" or kind in ("degraded", "straggler") else verdict,
+        sentence=_sentence(verdict, kind, exposure, change, measures),
+        tone="good" if verdict == "no" and kind != "degraded" else "unknown" if verdict == UNDETERMINED else "bad",
+        numbers=(share_number("exposed wait for the wire", exposure.wire), *_numbers(measures, exposure)),
+        evidence=tuple(evidence),
+        rule=RULE,
+        chart=ladder_bars(rungs, exposure.step_s) or _exchange_chart(measures, change),
+        advice=_advice(verdict, kind, exposure, rungs, measures),
+    )
+
+
+def _verdict(exposure: Exposure) -> str:
+    if exposure.wire.low > BOTTLENECK:
+        return "yes"
+    if exposure.wire.high < HARMLESS:
+        return "no"
+    return "slightly" if exposure.wire.high < BOTTLENECK else UNDETERMINED
+
+
+def _kind(measures: Measures, exposure: Exposure, change: Change | None) -> str:
+    """What the waiting is: for a slow rank, a link that degraded, bandwidth, latency; or simply the network."""
+    if exposure.skew is not None and exposure.skew.low > exposure.wire.high and exposure.skew.value > 0.1:
+        return "straggler"
+    if change is not None and change.after > DEGRADED * change.before:
+        return "degraded"
+    achieved, link = _achieved(measures, exposure), measures.link
+    if achieved is None or link is None:
+        return "network-bound"
+    if latency_share(measures, link) > 0.5:
+        return "latency-bound"
+    reached = achieved / link.bytes_per_s
+    return (
+        "bandwidth-bound"
+        if reached >= FULL_LINK
+        else "slower than measured"
+        if reached < IDLE_LINK
+        else "network-bound"
+    )
+
+
+def _achieved(measures: Measures, exposure: Exposure) -> float | None:
+    """Bytes a second through the wire while gradients are exchanged."""
+    if not exposure.whole_s or measures.sent_bytes is None:
+        return None
+    return measures.sent_bytes / exposure.whole_s
+
+
+def latency_share(measures: Measures, link: wire.Link) -> float:
+    """Of an exchange on the measured link: the part that empty messages would take as well."""
+    ranks = measures.facts.settings.ranks
+    if not ranks or not measures.sent_bytes:
+        return 0.0
+    latency_s = 2 * (ranks - 1) * link.latency_s
+    return latency_s / (latency_s + measures.sent_bytes / link.bytes_per_s)
+
+
+def _degradation(measures: Measures) -> Change | None:
+    """A lasting change of the time of an exchange of the same bytes; None where there is none."""
+    steps = measures.steady
+    has_link = measures.layout is None or measures.layout.num_hosts > 1
+    if steps is None or measures.exchange is None or not has_link:
+        return None
+    probes = steps.is_probe
+    is_told = probes if probes.sum() >= ENOUGH_PROBES else np.ones(len(steps), dtype=bool)
+    wait = (steps.exchange_s - np.nan_to_num(steps.skew_s))[is_told]
+    wait = np.where(wait > 0, wait, np.nan)
+    bytes_now = steps.wire_bytes[is_told]
+    if np.isfinite(bytes_now).any():  # another rung or world size is no worse link
+        typical = np.nanmedian(bytes_now)
+        wait = np.where(np.abs(bytes_now - typical) <= 0.1 * typical, wait, np.nan)
+    found = statistics.change_point(wait)
+    if found is None or found.p_value > CHANCE or not found.after > DEGRADED * found.before:
+        return None
+    # A machine that is slower at everything, or a change too small to feel, says nothing about the link.
+    computing = (steps.step_s - steps.exchange_s)[is_told]
+    before, after = np.nanmedian(computing[: found.index]), np.nanmedian(computing[found.index :])
+    is_everything = found.after / found.before < DEGRADED * max(1.0, after / before)
+    is_small = found.after - found.before < HARMLESS * (after + found.after)
+    if is_everything or is_small:
+        return None
+    place = int(np.flatnonzero(is_told)[found.index])
+    return Change(int(steps.step[place]), found.before, found.after, found.p_value)
+
+
+def _physics(measures: Measures) -> list[str]:
+    """Bytes a step and the rate that the step time implies."""
+    sent, step = measures.sent_bytes, measures.step_s
+    ranks = measures.facts.settings.ranks
+    if not sent or step is None or not ranks:
+        return []
+    whole = f" of {size(measures.row_bytes)} of gradients" if measures.row_bytes else ""
+    known = measures.facts.compute_step
+    link = wire_sentence(sent, step.value, known.seconds if known else None) if measures.exchange is None else None
+    return [
+        f"Each of {ranks} ranks sends {size(sent)} a step{whole} and receives as much: at {seconds(step.value)} a step "
+        f"that is {size(sent / step.value)}/s each way, averaged over the whole step.",
+        *([link] if link else []),
+    ]
+
+
+def _exposure_sentences(exposure: Exposure, change: Change | None, measures: Measures) -> list[str]:
+    skew = f"; waiting for slower ranks {percent(exposure.skew.value)}" if exposure.skew is not None else ""
+    found = [
+        f"Waiting for the wire takes {percent(exposure.wire.value)} of a step ({percent(exposure.wire.low)} to "
+        f"{percent(exposure.wire.high)}), from {exposure.basis}{skew}."
+    ]
+    achieved, link = _achieved(measures, exposure), measures.link
+    if achieved is not None and link is not None:
+        found.append(
+            f"An exchange runs at {size(achieved)}/s; the preflight measured {size(link.bytes_per_s)}/s and "
+            f"{seconds(link.latency_s)} a hop."
+        )
+    elif achieved is not None:
+        found.append(f"An exchange runs at {size(achieved)}/s; no preflight says what the link could do.")
+    if change is not None and change.after > change.before:
+        found.append(
+            f"From step {change.index:,} on, waiting for gradients took {seconds(change.after)} a step instead of "
+            f"{seconds(change.before)} (p = {change.p_value:.3f})."
+        )
+    return found
+
+
+def _sentence(verdict: str, kind: str, exposure: Exposure, change: Change | None, measures: Measures) -> str:
+    share = f"{percent(exposure.wire.value)} of every step waited for the wire"
+    if kind == "degraded" and change is not None:
+        factor, waited = change.after / change.before, _waited(measures)
+        return (
+            f"The link degraded: from step {change.index:,} on, waiting for gradients took {factor:.1f} times as long; "
+            f"{percent(waited)} of the time of the run was such waiting."
+        )
+    if kind == "straggler" and exposure.skew is not None:
+        return (
+            f"No: ranks wait for the slowest of them ({percent(exposure.skew.value)} of a step), not for the wire "
+            f"({percent(exposure.wire.value)})."
+        )
+    if verdict == "no":
+        return f"No: {share}, too little to matter however busy the link was."
+    if verdict == "slightly":
+        return f"Slightly: {share}."
+    if verdict == UNDETERMINED:
+        return f"Undetermined: between {percent(exposure.wire.low)} and {percent(exposure.wire.high)} of a step waits."
+    why = {
+        "bandwidth-bound": "the link was full",
+        "latency-bound": "many small messages, not bytes, took the time",
+        "slower than measured": "the exchange ran far below what the preflight measured",
+        "network-bound": "the link set the pace",
+    }[kind]
+    lost = lost_to(exposure.wire.value, measures.facts)
+    return f"Yes: {share}{lost}; {why}. Without the wait a step would take {seconds(exposure.compute_s)}."
+
+
+def _waited(measures: Measures) -> float:
+    """Of all the time of the run: medians hide a change half-way."""
+    steps = measures.steady
+    return float(np.nansum(steps.exchange_s) / np.nansum(steps.step_s)) if steps is not None else 0.0
+
+
+def _numbers(measures: Measures, exposure: Exposure) -> tuple[Number, ...]:
+    numbers = [share_number("waiting for slower ranks", exposure.skew)] if exposure.skew is not None else []
+    if measures.sent_bytes:
+        numbers.append(Number("bytes a step and rank, each way", measures.sent_bytes, "B", size(measures.sent_bytes)))
+        implied = measures.sent_bytes / exposure.step_s
+        numbers.append(Number("implied rate", implied, "B/s", f"{size(implied)}/s"))
+    if achieved := _achieved(measures, exposure):
+        numbers.append(Number("achieved rate during exchange", achieved, "B/s", f"{size(achieved)}/s"))
+    if measures.link:
+        available = measures.link.bytes_per_s
+        numbers.append(Number("rate that the preflight measured", available, "B/s", f"{size(available)}/s"))
+    numbers.append(Number("step without exchange", exposure.compute_s, "s", seconds(exposure.compute_s)))
+    return tuple(numbers)
+
+
+def _advice(
+    verdict: str, kind: str, exposure: Exposure, rungs: tuple[wire.Prediction, ...], measures: Measures
+) -> tuple[Advice, ...]:
+    share = exposure.wire.value
+    if kind == "degraded":
+        share = _waited(measures)
+        text = "Look at the link: cables, neighbours on the same host, limits of the provider."
+        return (Advice(text, f"up to {percent(share)} of the time", share),)
+    if verdict != "yes":
+        return ()
+    # Rungs that change the recipe (larger steps, local steps) are for the person to choose.
+    same = [found for found in rungs if found.rung.step_factor == 1 and found.rung.local_steps == 1]
+    better = [found for found in same if found.step_s < 0.95 * exposure.step_s]
+    if better:
+        best = next((rung for rung in better if rung.exposed_share < wire.ENOUGH), min(better, key=lambda r: r.step_s))
+        saved = 1 - best.step_s / exposure.step_s
+        text = f"Send less: {best.rung.name.replace('_', ' ')} ({best.rung.explanation})."
+        gain = f"{seconds(best.step_s)} instead of {seconds(exposure.step_s)} a step, {percent(saved)} less time"
+        return (Advice(text, gain, saved, f'communication.mode = "{best.rung.name}"'),)
+    text = "Send less (half precision or 8 bits on the wire, larger steps), or rent a faster link or one larger host."
+    return (Advice(text, f"up to {percent(share)} of the time", share),)
+
+
+def _exchange_chart(measures: Measures, change: Change | None) -> Curves | None:
+    steps = measures.steady
+    if steps is None or not np.isfinite(steps.exchange_s).any():
+        return None
+    x = steps.step.astype(float)
+    lines = (
+        line("step", x, steps.step_s, smooth=True),
+        line("waiting for gradients", x, steps.exchange_s, smooth=True),
+    )
+    marks = (Mark(float(change.index), "degraded"),) if change else ()
+    return Curves("Time of a step, and waiting in it", "step", "seconds", lines, marks, is_y_from_zero=True)

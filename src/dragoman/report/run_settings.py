@@ -1,0 +1,127 @@
+"""What was set in a run of ours, and what lies in its checkpoints: from the recipe, the corpus and the files."""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dragoman.core.config import Config
+from dragoman.core.paths import CheckpointPaths, RunPaths
+from dragoman.core.run_records import PreflightRecord
+from dragoman.report.columns import HostColumns
+from dragoman.report.facts import Checkpoint, CheckpointFile, ComputeStep, CorpusFacts, Settings
+from dragoman.theory import cost, wire
+
+MAX_HEADER_BYTES = 50_000_000
+
+
+def settings_of(
+    paths: RunPaths,
+    config: Config | None,
+    environment: Mapping[str, Any],
+    preflight: PreflightRecord | None,
+    hosts: Mapping[str, HostColumns],
+    corpus: CorpusFacts | None,
+    num_ranks: int,
+) -> Settings:
+    """The settings that questions ask for."""
+    world = environment.get("world_size")
+    ranks = num_ranks or (world if isinstance(world, int) else None)
+    num_hosts = len(preflight.hosts) if preflight else len(hosts) or (1 if ranks == 1 else None)
+    device = str(environment.get("device") or "") or None
+    gpus = {gpu.name for host in hosts.values() for gpu in host.gpus.values() if gpu.name}
+    if config is None:
+        return Settings(ranks=ranks, hosts=num_hosts, device=device)
+    model, training = config.model.sized(), config.training
+    sizes = corpus.vocabularies if corpus else {}
+    source, target = (sizes.get(side) or sizes.get("shared") for side in ("source", "target"))
+    computed = cost.parameters(model, source, target) if source and target else None
+    return Settings(
+        model=model,
+        source_vocabulary=source,
+        target_vocabulary=target,
+        parameters=parameters_on_disk(paths.checkpoints) or computed,
+        tokens_per_step=config.batching.tokens_per_step,
+        max_pieces=config.cleaning.max_pieces,
+        cuts_long_pairs=False,
+        ranks=ranks,
+        hosts=num_hosts,
+        device=device,
+        is_gpu=device in gpus or environment.get("device_type") == "cuda" if device or gpus else None,
+        schedule=config.schedule,
+        **_wire(paths, config),
+        label_smoothing=model.label_smoothing,
+        precision=training.precision if training.precision != "auto" else None,
+        checkpoint_bytes_per_parameter=float(cost.checkpoint_bytes(1)),
+        checkpoint_every_steps=training.save_every_steps or None,
+        checkpoint_every_minutes=training.save_every_minutes or None,
+        evaluate_every_steps=training.evaluate_every_steps or None,
+        max_steps=training.max_steps or None,
+        max_hours=training.max_hours or None,
+        price_per_hour=training.price_per_hour or _price(preflight),
+    )
+
+
+def checkpoints_in(directory: Path) -> tuple[Checkpoint, ...]:
+    """Those on disk now, in order of steps."""
+    found = []
+    for path in _checkpoint_directories(directory):
+        try:
+            files = tuple(CheckpointFile(file.name, file.stat().st_size) for file in sorted(path.iterdir()))
+        except OSError:  # just being rotated away
+            continue
+        found.append(Checkpoint(int(path.name.removeprefix("step_")), files))
+    return tuple(found)
+
+
+def parameters_on_disk(directory: Path) -> int | None:
+    """The numbers in the newest checkpoint's weights, by the header of the file."""
+    for path in reversed(_checkpoint_directories(directory)):
+        try:
+            with CheckpointPaths(path).model.open("rb") as file:
+                length = int.from_bytes(file.read(8), "little")
+                header = json.loads(file.read(length)) if length <= MAX_HEADER_BYTES else {}
+            sizes = [int(math.prod(one["shape"])) for name, one in header.items() if name != "__metadata__"]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            continue
+        if sizes:
+            return sum(sizes)
+    return None
+
+
+def compute_step(preflight: PreflightRecord | None) -> ComputeStep | None:
+    """What the preflight measured."""
+    if preflight is None or not preflight.compute_step_s:
+        return None
+    return ComputeStep(preflight.compute_step_s, "the preflight")
+
+
+def _checkpoint_directories(directory: Path) -> list[Path]:
+    try:
+        return sorted(path for path in directory.iterdir() if re.fullmatch(r"step_\d+", path.name) and path.is_dir())
+    except OSError:
+        return []
+
+
+def _wire(paths: RunPaths, config: Config) -> dict[str, Any]:
+    """The rung that the run stands on: what its newest checkpoint says, else the recipe where it names one."""
+    found: str | None = None if config.communication.mode == "auto" else config.communication.mode
+    for path in reversed(_checkpoint_directories(paths.checkpoints)):
+        try:
+            state = json.loads(CheckpointPaths(path).state.read_text(encoding="utf-8"))
+            found = str(state["rung"])
+            break
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            continue
+    codecs = {"plain": 1.0, "two_level": 1.0, "half": wire.HALF_BYTES, "two_level_half": wire.HALF_BYTES}
+    factor = codecs.get(found or "")
+    return {"wire_rung": found, "wire_bytes_per_parameter": factor and factor * cost.FLOAT_BYTES}
+
+
+def _price(preflight: PreflightRecord | None) -> float | None:
+    """Of all machines together; None unless every one has a price."""
+    prices = [host.price_per_hour for host in preflight.hosts] if preflight else []
+    known = [price for price in prices if price is not None]
+    return sum(known) if known and len(known) == len(prices) else None

@@ -1,0 +1,246 @@
+"""A run directory becomes facts: whole, growing, damaged, resumed, of two versions."""
+
+import dataclasses
+import json
+import os
+import struct
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dragoman.core import records
+from dragoman.core.config import Config, TrainingConfig
+from dragoman.core.config_text import to_toml
+from dragoman.core.errors import UserError
+from dragoman.core.paths import RunPaths
+from dragoman.core.run_records import (
+    EvalRecord,
+    EventRecord,
+    GpuSample,
+    NicSample,
+    SentenceLosses,
+    StepRecord,
+    SystemRecord,
+)
+from dragoman.report.record_lines import read_steps, stays, unix_seconds
+from dragoman.report.run_directory import read_run
+
+
+def moment(second: float) -> str:
+    return f"2026-01-01T00:{int(second) // 60:02}:{second % 60:06.3f}+00:00"
+
+
+def step(number: int, **changes: Any) -> StepRecord:
+    record = StepRecord(number, moment(number), 2.0, 2.5, 1.0, 1e-3, 1000, 900, 1000, 0.0, 0.1, 0.2, 0.05, 0.01, 0.36,
+                        500, False)  # fmt: skip
+    return dataclasses.replace(record, **changes)
+
+
+def evaluation(number: int, dev_loss: float | None = 3.0) -> EvalRecord:
+    return EvalRecord(number, moment(number), 0, 0.4 * number, dev_loss, 2.9, 10.0, (9.0, 11.0), 30.0, "sig", "sig",
+                      100, 0.1)  # fmt: skip
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> RunPaths:
+    """A run of ten steps on two ranks."""
+    found = RunPaths(tmp_path / "run")
+    found.steps(0).parent.mkdir(parents=True)
+    config = Config(training=TrainingConfig(price_per_hour=2.0, max_steps=10))
+    found.config.write_text(to_toml(config))
+    for rank in (0, 1):
+        records.write_lines(found.steps(rank), [step(number) for number in range(1, 11)])
+    records.write_lines(found.evals, [evaluation(0, 9.0), evaluation(5), evaluation(10)])
+    started = EventRecord(moment(0), "started", 0, 0, "2 ranks on cpu")
+    records.write_lines(found.events, [started, EventRecord(moment(11), "stopped", 10, 0, "10 steps are done")])
+    return found
+
+
+def test_a_whole_run_is_read(paths: RunPaths) -> None:
+    facts = read_run(paths.directory)
+    assert facts.steps is not None and len(facts.steps) == 10
+    assert (facts.last_step, facts.settings.ranks, facts.ended) == (10, 2, "10 steps are done")
+    assert facts.settings.price_per_hour == 2.0
+    assert facts.steps.real_tokens[0] == 1800, "added up over ranks"
+    assert facts.steps.step_s[0] == pytest.approx(0.36), "a mean over ranks"
+    assert facts.training_s == pytest.approx(4.0)
+    assert facts.evaluations is not None and facts.evaluations.bleu_kind == "free-running"
+    assert facts.source.passed_over == ()
+    assert facts.is_running is False
+
+
+def test_no_run_at_all_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no run"):
+        read_run(tmp_path / "nowhere")
+    with pytest.raises(UserError, match=r"is not a run: no config.toml and no steps; train one"):
+        read_run(tmp_path)
+
+
+def test_a_run_without_steps_has_none(paths: RunPaths) -> None:
+    for path in paths.steps(0).parent.iterdir():
+        path.unlink()
+    facts = read_run(paths.directory)
+    assert facts.steps is None and facts.last_step is None
+
+
+def test_half_a_line_at_the_end_is_passed_over(paths: RunPaths) -> None:
+    with paths.steps(0).open("a") as file:
+        file.write('{"step": 11, "time": "2026-')
+    assert read_run(paths.directory).last_step == 10
+
+
+def test_a_record_behind_half_a_line_is_saved(paths: RunPaths) -> None:
+    with paths.steps(0).open("a") as file:
+        file.write('{"step": 11, "time": "20' + json.dumps(records.to_json(step(11))) + "\n")
+    facts = read_run(paths.directory)
+    assert facts.last_step == 11
+    assert facts.source.passed_over == ("1 line of steps/rank00.jsonl could not be read",)
+
+
+def test_lines_that_are_no_records_are_counted(paths: RunPaths) -> None:
+    for path in (paths.steps(0), paths.evals, paths.events):
+        with path.open("ab") as file:
+            file.write(b"\xff\xfe not json\n[1, 2]\n")
+    facts = read_run(paths.directory)
+    assert facts.last_step == 10
+    assert "2 lines of events.jsonl could not be read" in facts.source.passed_over
+    assert len(facts.source.passed_over) == 3
+
+
+def test_records_of_another_version_are_read_as_far_as_they_go(paths: RunPaths) -> None:
+    old = {"step": 11, "time": moment(11), "loss": 2.0, "step_s": 0.4}
+    new = {**records.to_json(step(12)), "colour": "blue", "nested": {"a": [1]}}
+    with paths.steps(0).open("a") as file:
+        file.write(json.dumps(old) + "\n" + json.dumps(new) + "\n")
+    facts = read_run(paths.directory)
+    assert facts.last_step == 12
+    columns = facts.ranks[0]
+    assert np.isnan(columns.exchange_s[10]) and columns.exchange_s[11] == 0.05
+    assert not columns.is_non_finite[10], "a norm that was not written is unknown, not bad"
+
+
+def test_null_and_nan_are_no_finite_numbers(paths: RunPaths) -> None:
+    with paths.steps(0).open("a") as file:
+        file.write(json.dumps(records.to_json(step(11, loss=float("nan")))) + "\n")
+        file.write(json.dumps({**records.to_json(step(12)), "gradient_norm": float("inf")}) + "\n")
+    columns = read_run(paths.directory).ranks[0]
+    assert columns.is_non_finite.tolist() == [False] * 10 + [True, True]
+
+
+def test_times_below_zero_are_unknown(paths: RunPaths) -> None:
+    records.append_line(paths.steps(0), step(11, step_s=-3600.0))
+    assert np.isnan(read_run(paths.directory).ranks[0].step_s[10])
+
+
+def test_after_a_resume_the_later_record_counts_and_the_rest_was_lost(paths: RunPaths) -> None:
+    for number in range(8, 10):
+        records.append_line(paths.steps(0), step(number, loss=1.5, time=moment(60 + number)))
+    records.append_line(paths.events, EventRecord(moment(60), "resumed", 7, 0, "going on"))
+    facts = read_run(paths.directory)
+    assert facts.last_step == 9, "step 10 was lost and not yet done again"
+    assert facts.ranks[0].loss.tolist() == [2.0] * 7 + [1.5, 1.5]
+    assert facts.redone_steps == 3
+    assert facts.redone_s == pytest.approx(3 * 0.36)
+
+
+def test_ranks_that_did_not_come_back_leave_nothing_behind(paths: RunPaths) -> None:
+    for number in range(8, 13):
+        records.append_line(paths.steps(0), step(number, time=moment(60 + number)))
+    records.append_line(paths.events, EventRecord(moment(60), "resumed", 7, 0, "going on with 1 rank"))
+    facts = read_run(paths.directory)
+    assert facts.ranks[1].step.tolist() == list(range(1, 8))
+    assert facts.steps is not None and facts.steps.real_tokens.tolist() == [1800.0] * 7 + [900.0] * 5
+
+
+def test_a_run_that_crashed_or_runs_does_not_say_why_it_ended(paths: RunPaths) -> None:
+    records.append_line(paths.events, EventRecord(moment(60), "resumed", 7, 0, "going on"))
+    paths.heartbeats.mkdir()
+    (paths.heartbeats / "rank00").touch()
+    facts = read_run(paths.directory)
+    assert facts.ended is None and facts.is_running is True
+    old = time.time() - 60
+    os.utime(paths.heartbeats / "rank00", (old, old))
+    assert read_run(paths.directory).is_running is False
+
+
+def test_broken_files_are_told_and_the_rest_is_read(paths: RunPaths) -> None:
+    paths.config.write_text("this is = = not TOML")
+    paths.preflight.write_text("{")
+    paths.environment.write_text("[]")
+    facts = read_run(paths.directory)
+    assert facts.last_step == 10 and facts.settings.model is None
+    told = " ".join(facts.source.passed_over)
+    assert "config.toml cannot be read" in told and "preflight.json could not be read" in told
+    assert "environment.json could not be read" in told
+
+
+def test_checkpoints_and_parameters_are_read_from_disk(paths: RunPaths) -> None:
+    place = paths.checkpoint(10)
+    place.directory.mkdir(parents=True)
+    header = json.dumps({"__metadata__": {}, "a": {"shape": [3, 4]}, "b": {"shape": [5]}}).encode()
+    place.model.write_bytes(struct.pack("<Q", len(header)) + header)
+    place.state.write_text(json.dumps({"rung": "half"}))
+    (paths.checkpoints / "step_0000011").mkdir()
+    (paths.checkpoint(11).model).write_bytes(b"\xff" * 20)
+    facts = read_run(paths.directory)
+    assert facts.settings.parameters == 17
+    assert (facts.settings.wire_rung, facts.settings.wire_bytes_per_parameter) == ("half", 2.0)
+    assert [one.step for one in facts.checkpoints] == [10, 11]
+    assert facts.checkpoints[0].bytes == place.model.stat().st_size + place.state.stat().st_size
+
+
+def test_the_corpus_may_be_gone(paths: RunPaths) -> None:
+    text = paths.config.read_text().replace('directory = ""', 'directory = "/nowhere/corpus"', 1)
+    paths.config.write_text(text)
+    facts = read_run(paths.directory)
+    assert facts.corpus is None
+    assert any("the corpus is unknown: /nowhere/corpus is not a prepared corpus" in s for s in facts.source.passed_over)
+
+
+def test_sentence_losses_of_the_best_and_the_newest_evaluations_are_read(paths: RunPaths) -> None:
+    for number in (5, 10):
+        path = paths.sentence_losses(number)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(records.dumps(SentenceLosses(number, (1.0, 2.0), (3, 4))))
+    paths.sentence_losses(10).write_text('{"losses": [1, 2], "tokens": [3]}')
+    evaluations = read_run(paths.directory).evaluations
+    assert evaluations is not None and sorted(evaluations.sentences) == [5]
+
+
+def test_samples_of_hosts_become_columns(paths: RunPaths) -> None:
+    nic = NicSample("eth0", 100, 50, 1, 1, 0, 1000.0)
+    gpu = GpuSample(0, "V100", 1.0, None, None, 42.0, 250.0, None, None, None, ("hw_slowdown",))
+    host = SystemRecord(moment(1), "a", 0.5, None, 10, None, 5, None, None, (nic,), "eth0", (gpu,))
+    path = paths.telemetry("a")
+    path.parent.mkdir()
+    records.write_lines(path, [host, dataclasses.replace(host, cpu_share=None, gpus=(), nics=())])
+    found = read_run(paths.directory).hosts["a"]
+    assert found.cpu_share[0] == 0.5 and np.isnan(found.cpu_share[1])
+    assert found.gradient_nic == "eth0" and found.nics["eth0"].sent_bytes[0] == 100
+    assert found.gpus[0].power_w[0] == 42.0 and found.gpus[0].throttled == {"hw_slowdown": 1.0}
+
+
+def test_rows_behind_which_the_run_goes_back_are_void() -> None:
+    assert stays(np.array([1.0, 2, 3, 2, 3, 4, 4])).tolist() == [True, False, False, True, True, False, True]
+    assert stays(np.array([])).tolist() == []
+
+
+def test_times_are_seconds_and_nonsense_is_unknown() -> None:
+    assert unix_seconds(["1970-01-01T00:00:01.500+00:00", "1970-01-01T00:00:02Z"]).tolist() == [1.5, 2.0]
+    found = unix_seconds(["1970-01-01T01:00:00+01:00", "yesterday", None])
+    assert found[0] == 0 and np.isnan(found[1:]).all()
+
+
+@pytest.mark.slow
+def test_a_long_run_is_read_at_once(tmp_path: Path) -> None:
+    lines = "".join(json.dumps(records.to_json(step(number, time=moment(number % 3000)))) + "\n"
+                    for number in range(1, 300_001))  # fmt: skip
+    path = tmp_path / "rank00.jsonl"
+    path.write_text(lines)
+    start = time.process_time()
+    found = read_steps(path)
+    assert len(found.columns) == 300_000
+    assert time.process_time() - start < 2.5, "eight such ranks must be read in 20 s"
