@@ -3,7 +3,7 @@
 PYTHON ?= python3
 in_venv := .venv/bin/python
 
-.PHONY: help demo test lint check slow bench FORCE
+.PHONY: help demo test lint check hosts browser slow bench FORCE
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -14,7 +14,7 @@ demo: .venv/complete  ## a translation model from nothing, on this machine
 	@.venv/bin/dragoman demo
 
 test: .venv/complete  ## every test but the slow ones
-	@$(in_venv) -m pytest -m "not slow"
+	@$(in_venv) -m pytest -m "not slow and not hosts and not browser"
 
 lint: .venv/complete  ## format, lint and types
 	@$(in_venv) -m ruff format --check .
@@ -26,6 +26,12 @@ check: lint test  ## lint and test, then the longest files and functions, for th
 
 slow: .venv/complete  ## tests that learn or download real things
 	@$(in_venv) -m pytest -m slow
+
+hosts: .venv/complete  ## several machines, as network namespaces with their own SSH (needs root)
+	@$(in_venv) -m pytest -m "hosts and not slow"
+
+browser: .venv/complete  ## the pages in Chromium, where it is installed
+	@$(in_venv) -m pytest -m "browser and not slow"
 
 bench: .venv/complete  ## measurements, written to benchmarks/
 	@$(in_venv) -m benchmarks

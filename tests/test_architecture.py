@@ -20,7 +20,7 @@ PACKAGE = ROOT / "src" / "dragoman"
 
 ROW = {
     "core": 1,
-    **dict.fromkeys(("corpus", "model", "telemetry", "theory"), 2),
+    **dict.fromkeys(("corpus", "documents", "model", "telemetry", "theory"), 2),
     **dict.fromkeys(("checkpoints", "batching"), 3),
     "decoding": 4,
     **dict.fromkeys(("training", "export"), 5),
@@ -41,12 +41,19 @@ HOMES = {
     "sacrebleu": {"decoding"},
     "psutil": {"telemetry"},
     "pynvml": {"telemetry"},
-    "tensorboard": {"telemetry"},
+    "tensorboard": {"telemetry", "report"},
+    "google": {"report"},  # protobuf, which comes with TensorBoard
     "ctranslate2": {"export", "serve"},
+    "shtab": {"cli"},
+    "msgspec": {"report"},
+    **dict.fromkeys(("starlette", "uvicorn", "h11", "prometheus_client", "py3langid"), {"serve"}),
 }
 """Which rooms may import a third-party library: one place to change when the library does."""
 
-MAX_SETTINGS = 80
+FRONT_DOOR = "dragoman.__init__", "dragoman.export.engine.Translator"
+"""What people import by name; loaded when it is asked for."""
+
+MAX_SETTINGS = 81
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,6 +111,8 @@ def forbidden_room_imports(module: Module) -> Iterator[str]:
     """Imports of a room that does not lie below."""
     for name in imports_of(module):
         there = name.split(".")[1] if name.startswith("dragoman.") else ""
+        if (module.name, name) == FRONT_DOOR:
+            continue
         if not there or there == module.room or there.startswith("__"):  # dragoman.__version__ is everybody's
             continue
         for room in (module.room, there):
@@ -298,6 +307,13 @@ def test_the_package_itself_imports_no_room_but_its_main_imports_the_command_lin
         "dragoman.__init__: the package itself may not import cli"
     ]
     assert faults(forbidden_room_imports, [at("dragoman.__main__", source)]) == []
+
+
+def test_the_package_itself_offers_the_translator_and_nothing_else_of_its_room() -> None:
+    offered = at("dragoman.__init__", "def late():\n    from dragoman.export.engine import Translator")
+    assert faults(forbidden_room_imports, [offered]) == []
+    assert faults(forbidden_room_imports, [at("dragoman.__init__", "from dragoman.export.convert import convert")])
+    assert faults(forbidden_room_imports, [at("dragoman.corpus.clean", offered.source)])
 
 
 def test_imports_from_lower_rows_and_from_ones_own_room_are_fine() -> None:

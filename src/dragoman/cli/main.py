@@ -13,7 +13,21 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import dragoman
-from dragoman.cli import demo, evaluate, prepare, train, translate
+from dragoman.cli import (
+    check,
+    completion,
+    demo,
+    evaluate,
+    export,
+    plan,
+    prepare,
+    report,
+    serve,
+    stop,
+    train,
+    translate,
+    watch,
+)
 from dragoman.core.errors import UserError
 
 DESCRIPTION = "Train a translation model on the machines you have, and know what happened."
@@ -32,7 +46,11 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dragoman {dragoman.__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for verb in (demo, prepare, train, evaluate, translate):
+    verbs_in_order = (
+        *(demo, prepare, plan, check, train, watch, stop, report),
+        *(evaluate, export, translate, serve, completion),
+    )
+    for verb in verbs_in_order:
         verb.add_to(verbs)
     return parser
 

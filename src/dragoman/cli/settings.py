@@ -15,8 +15,13 @@ def decoding_config(run: Path, overrides: Sequence[str], *, at_least_beam: int =
     paths = RunPaths(run)
     if not paths.config.is_file():
         raise UserError(f"{run} is not a run: no config.toml", "train one with `dragoman train RECIPE.toml`")
+    decoding = config_file.load(paths.config, only_decoding(overrides)).decoding
+    return dataclasses.replace(decoding, beam=max(decoding.beam, at_least_beam))
+
+
+def only_decoding(overrides: Sequence[str]) -> Sequence[str]:
+    """The overrides; UserError where one changes what a trained model cannot change any more."""
     for override in overrides:
         if not override.startswith("decoding."):
             raise UserError(f"--set {override}: only decoding settings can be changed here")
-    decoding = config_file.load(paths.config, overrides).decoding
-    return dataclasses.replace(decoding, beam=max(decoding.beam, at_least_beam))
+    return overrides

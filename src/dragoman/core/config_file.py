@@ -33,6 +33,14 @@ def load(recipe: Path | None, overrides: Iterable[str] = ()) -> Config:
 
 def parse(text: str, name: str) -> Config:
     """The settings of recipe text; `name` is what errors call it."""
+    return parse_onto(Config(), text, name)
+
+
+Section = typing.TypeVar("Section")
+
+
+def parse_onto(base: Section, text: str, name: str) -> Section:
+    """`base` with what TOML text sets: for every file whose keys are the `setting`s of a frozen dataclass."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -44,7 +52,7 @@ def parse(text: str, name: str) -> Config:
         raise UserError(f"{name}: not valid TOML: a number has too many digits") from None
     except RecursionError:
         raise UserError(f"{name}: nested too deeply") from None
-    return _build(Config(), table, "", _Recipe(name, text.split("\n")))
+    return _build(base, table, "", _Recipe(name, text.split("\n")))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,9 +143,6 @@ def _nested(keys: list[str], value: Any) -> dict[str, Any]:
     for key in reversed(keys[1:]):
         value = {key: value}
     return {keys[0]: value}
-
-
-Section = typing.TypeVar("Section")
 
 
 def _build(base: Section, table: dict[str, Any], path: str, recipe: _Recipe) -> Section:

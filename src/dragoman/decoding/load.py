@@ -1,8 +1,10 @@
 """A trained model, ready to translate: from a run directory, without the corpus that it was trained on."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from dragoman.checkpoints import reading
 from dragoman.checkpoints.average import average
@@ -24,23 +26,41 @@ def build_model(config: Config, source: Vocabulary, target: Vocabulary, *, is_sh
     return Transformer(config.model, source.size, target.size, ids, seed=config.training.seed)
 
 
-def load_run(directory: Path, decoding: DecodingConfig | None = None, *, average_last: int = 1) -> Translator:
+@dataclass(frozen=True)
+class Weights:
+    """Weights of a run, and the steps whose mean they are."""
+
+    tensors: dict[str, Tensor]
+    steps: tuple[int, ...]
+
+
+def load_weights(directory: Path, *, average_last: int = 1) -> Weights:
     """The best checkpoint of a run by dev loss (the newest where none was judged), or the mean of the last few."""
-    paths = RunPaths(directory)
-    if not paths.config.is_file():
+    checkpoints = RunPaths(directory).checkpoints
+    if average_last > 1:
+        averaged = average(checkpoints, average_last)
+        return Weights(averaged.model, averaged.steps)
+    loaded = reading.best(checkpoints) or reading.newest(checkpoints, reading.MODEL_ONLY)
+    if loaded is None:
+        raise UserError(f"{directory} has no checkpoint yet", "wait until training has written one")
+    return Weights(loaded.model, (loaded.step,))
+
+
+def load_run(directory: Path, decoding: DecodingConfig | None = None, *, average_last: int = 1) -> Translator:
+    """A run's model as `load_weights` chooses it."""
+    if not RunPaths(directory).config.is_file():
         raise UserError(f"{directory} is not a run: no config.toml", "train one with `dragoman train RECIPE.toml`")
+    return with_weights(directory, load_weights(directory, average_last=average_last), decoding)
+
+
+def with_weights(directory: Path, weights: Weights, decoding: DecodingConfig | None = None) -> Translator:
+    """A run's model with these weights."""
+    paths = RunPaths(directory)
     config = config_file.load(paths.config)
     source, target = (Vocabulary(paths.vocabulary(side)) for side in ("source", "target"))
     is_shared = paths.vocabulary("source").read_bytes() == paths.vocabulary("target").read_bytes()
     model = build_model(config, source, target, is_shared=is_shared)
-    if average_last > 1:
-        weights = average(paths.checkpoints, average_last).model
-    else:
-        loaded = reading.best(paths.checkpoints) or reading.newest(paths.checkpoints, reading.MODEL_ONLY)
-        if loaded is None:
-            raise UserError(f"{directory} has no checkpoint yet", "wait until training has written one")
-        weights = loaded.model
-    reading.check(weights, dict(model.named_parameters()), f"the model in {paths.checkpoints}")
-    model.load_state_dict(weights, strict=False)  # positions are computed, not loaded
+    reading.check(weights.tensors, dict(model.named_parameters()), f"the model in {paths.checkpoints}")
+    model.load_state_dict(weights.tensors, strict=False)  # positions are computed, not loaded
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     return Translator(model.to(device).eval(), source, target, decoding or config.decoding)

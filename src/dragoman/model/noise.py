@@ -4,8 +4,8 @@ Gives tensors of 0 and 1 to multiply with, and the factor that keeps the expecta
 a rate of 0.1 becomes 26/256, and what is kept is divided by exactly what was kept on average.
 
 The bytes are two fixed tables of random bytes, laid over each other at two random places (exclusive or). Each mask is
-made of independent bytes, and two masks share a relation only if both places are equally far apart, one chance in four
-million. Drawing fresh bits cost 0.58 ms for 4,096 x 256 on one thread only, this 0.06 ms on all (2026-11).
+made of independent bytes, and two masks share a relation only if both pairs of places are equally far apart. Drawing
+fresh bits runs on one thread only, and took about ten times as long (2026-11).
 """
 
 from dataclasses import dataclass
