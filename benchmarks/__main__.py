@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-BENCHMARKS = ("prepare", "training", "decoding")
+BENCHMARKS = ("prepare", "training", "decoding", "telemetry")
 
 
 def main() -> None:

@@ -46,7 +46,7 @@ HOMES = {
     "ctranslate2": {"export", "serve"},
     "shtab": {"cli"},
     "msgspec": {"report"},
-    **dict.fromkeys(("starlette", "uvicorn", "h11", "prometheus_client", "py3langid"), {"serve"}),
+    **{name: {"serve"} for name in ("starlette", "uvicorn", "h11", "prometheus_client", "py3langid")},
 }
 """Which rooms may import a third-party library: one place to change when the library does."""
 

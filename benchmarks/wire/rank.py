@@ -115,8 +115,10 @@ def measure_compute(ground: Ground, num_steps: int) -> tuple[float, float]:
         stepper._update(num_tokens, RATE)
         seconds.append(time.monotonic() - start)
         backward.append(result.backward_s)
-    ground.world.any(False)
-    return statistics.fmean(seconds[2:]), statistics.fmean(backward[2:])
+    # The slower rank sets the pace.
+    means = json.dumps([statistics.fmean(seconds[2:]), statistics.fmean(backward[2:])]).encode()
+    slowest = max(json.loads(part) for part in ground.world.gather_bytes(means))
+    return slowest[0], slowest[1]
 
 
 def measure_alone(ground: Ground, num_steps: int) -> float:
@@ -170,12 +172,12 @@ def _timed(work: Callable[[], object]) -> float:
 def answer(ground: Ground, order: dict[str, Any]) -> dict[str, Any]:
     rungs = {rung.name: rung for rung in theory.ladder(LAYOUT, max_step_factor=4, local_steps=order["local_steps"])}
     num_steps = order["steps"]
-    compute_s, backward_s = measure_compute(ground, num_steps)
+    measure_compute(ground, num_steps)  # the first steps of a process are slow: its memory is new
+    before = measure_compute(ground, num_steps)
     link, codecs = measure_link(ground.world), measured_codecs(torch.device("cpu"))
     wire = theory.Wire(LAYOUT, link, codecs=codecs)
-    row, compute = row_of(ground.stepper.gradients), theory.Compute(compute_s, backward_s)
-    choice = theory.choose(compute, row, wire, max_step_factor=order["max_step_factor"])
-    answers = {}
+    row = row_of(ground.stepper.gradients)
+    answers: dict[str, dict[str, float]] = {}
     for name in order["rungs"]:
         if name == "ddp":
             answers[name] = {"measured_s": measure_ddp(ground, num_steps)}
@@ -183,17 +185,26 @@ def answer(ground: Ground, order: dict[str, Any]) -> dict[str, Any]:
         if name == "alone":
             answers[name] = {"measured_s": measure_alone(ground, num_steps)}
             continue
+        answers[name] = {"measured_s": measure_rung(ground, rungs[name], num_steps)}
+    # Before and after: a machine that others share does not keep its pace.
+    after = measure_compute(ground, num_steps)
+    compute_s, backward_s = (statistics.fmean(both) for both in zip(before, after, strict=True))
+    compute = theory.Compute(compute_s, backward_s)
+    for name in answers.keys() & rungs.keys():
         predicted = theory.predict(rungs[name], compute, row, wire)
-        answers[name] = {
-            "measured_s": measure_rung(ground, rungs[name], num_steps),
-            "predicted_s": predicted.step_s,
-            "nic_bytes": predicted.nic_bytes,
-        }
+        answers[name] |= {"predicted_s": predicted.step_s, "nic_bytes": predicted.nic_bytes}
+    choice = theory.choose(compute, row, wire, max_step_factor=order["max_step_factor"])
     return {
-        "compute_s": compute_s, "backward_s": backward_s, "link": dataclasses.asdict(link),
-        "codecs": dataclasses.asdict(codecs), "row": dataclasses.asdict(row), "auto": choice.rung.name,
-        "why": choice.why, "rungs": answers,
-    }  # fmt: skip
+        "compute_s": compute_s,
+        "backward_s": backward_s,
+        "both_compute_s": [before[0], after[0]],
+        "link": dataclasses.asdict(link),
+        "codecs": dataclasses.asdict(codecs),
+        "row": dataclasses.asdict(row),
+        "auto": choice.rung.name,
+        "why": choice.why,
+        "rungs": answers,
+    }
 
 
 def main() -> None:

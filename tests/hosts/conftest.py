@@ -1,5 +1,6 @@
 """Grounds for the tests of many hosts, and the corpus that they train on, prepared once."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,6 +21,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.hosts)
             if MISSING:
                 item.add_marker(pytest.mark.skip(reason=f"hosts cannot be made here: {MISSING}"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def frozen_source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Hosts run a copy of the source, so that somebody who edits it meanwhile does not make them differ."""
+    project, copy = Path(__file__).resolve().parent.parent.parent, tmp_path_factory.mktemp("project")
+    shutil.copytree(project / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(project / name, copy / name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(copy / "src"))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -311,10 +311,10 @@ class Learning:
 
     def dev(self, step: int) -> float:
         risen = self.rise_a_step * max(0, step - self.rise_from) if self.rise_from is not None else 0.0
-        return self.floor + self.amplitude * step**-self.exponent + risen
+        return float(self.floor + self.amplitude * step**-self.exponent + risen)
 
     def train(self, step: int) -> float:
-        return self.floor + self.amplitude * step**-self.exponent - self.gap * step / self.steps[-1]
+        return float(self.floor + self.amplitude * step**-self.exponent - self.gap * step / self.steps[-1])
 
 
 def write_evaluations(paths: RunPaths, truth: Learning, random: np.random.Generator, second_of: "object") -> None:

@@ -34,9 +34,8 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def asked_of(recipe: Path, directory: Path, hindrance: str) -> dict[str, Answer]:
     """Forty steps of two ranks, hindered."""
-    environment = {
-        **os.environ, "PYTHONPATH": str(ROOT), VARIABLE: hindrance, "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1",
-    }  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), VARIABLE: hindrance}
+    environment |= {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
     settings = ["training.max_steps=40", "training.evaluate_every_steps=0", "training.save_every_steps=0"]
     command = [sys.executable, "-c", PROGRAM, str(recipe), str(directory), *settings]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=500)
@@ -65,4 +64,3 @@ def test_slow_batches_are_waited_for(recipe: Path, tmp_path: Path) -> None:
     assert found["input"].verdict == "yes"
     assert found["busy"].verdict == "lost to waiting for input"
     assert found["network"].verdict not in ("network-bound", "latency-bound", "bandwidth-bound")
-    assert found["straggler"].verdict == "no"

@@ -102,4 +102,4 @@ def test_a_run_is_trained_by_one_command_at_a_time(tiny_run: TinyRun) -> None:
     done = tiny_run.train("training.max_steps=0")
     kill_all(process)
     assert done.returncode == 2
-    assert "is being trained by another process" in done.stderr
+    assert "is being trained by process" in done.stderr and "dragoman stop" in done.stderr

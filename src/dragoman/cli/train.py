@@ -130,7 +130,7 @@ def _train_on(hosts: "Sequence[Host]", config: Config, directory: Path, options:
     if options.detach:
         return train_on_hosts(order, terminal.progress()) or start(_again(options, directory), directory)
     with only_trainer(directory):
-        return train_on_hosts(order, terminal.progress())
+        return _reported(train_on_hosts(order, terminal.progress()), directory)
 
 
 def _again(options: argparse.Namespace, directory: Path) -> list[str]:
@@ -151,7 +151,17 @@ def launch(directory: Path, num_processes: int) -> int:
     from dragoman.cluster.local import run_workers
 
     with only_trainer(directory):
-        return run_workers("dragoman.training.worker", [str(directory)], num_processes, directory)
+        return _reported(run_workers("dragoman.training.worker", [str(directory)], num_processes, directory), directory)
+
+
+def _reported(code: int, directory: Path) -> int:
+    """However training ended, say what happened; `code` is how it ended and stays so."""
+    from dragoman.report.report import write_report
+
+    if any(RunPaths(directory).steps(0).parent.glob("*.jsonl")):
+        problem = write_report(directory)
+        print(problem or f"what happened: {RunPaths(directory).report('index.html')}", file=sys.stderr)
+    return code
 
 
 def is_launched_from_outside() -> bool:

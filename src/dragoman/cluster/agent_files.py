@@ -4,7 +4,7 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -13,7 +13,7 @@ from dragoman.cluster.messages import CHUNK_BYTES
 from dragoman.core.errors import UserError
 from dragoman.core.files import building, explaining_disk_errors
 
-GROWING = ("steps/*.jsonl", "telemetry/*.jsonl", "events.jsonl", "evals.jsonl", "tensorboard/*")
+GROWING = ("steps/*.jsonl", "telemetry/*.jsonl", "events.jsonl", "evals.jsonl", "tensorboard/**/*")
 """Files of a run that are only appended to."""
 WRITTEN_ONCE = (
     "samples/*.txt",
@@ -23,8 +23,10 @@ WRITTEN_ONCE = (
     "checkpoints/best*",
 )
 COMES_HOME = re.compile(
-    r"steps/rank\d{2,4}\.jsonl|telemetry/[\w.-]{1,80}\.jsonl|events\.jsonl|evals\.jsonl|tensorboard/[\w.-]{1,200}"
-    r"|checkpoints/(?:latest|best|best_bleu)|samples/step_\d{7,12}\.txt|sentence_losses/step_\d{7,12}\.json|environment\.json"
+    r"""steps/rank\d{2,4}\.jsonl | telemetry/\w[\w.-]{0,80}\.jsonl | events\.jsonl | evals\.jsonl | environment\.json
+    | tensorboard/(?:\w[\w.-]{0,80}/)?\w[\w.-]{0,200} | samples/step_\d{7,12}\.txt
+    | sentence_losses/step_\d{7,12}\.json | checkpoints/(?:latest|best|best_bleu)""",
+    re.VERBOSE,
 )
 """What a host may write into the run directory at home: nothing else, wherever it says the file belongs."""
 SAFE_PART = re.compile(r"[\w][\w.-]{0,200}")
@@ -112,15 +114,16 @@ class Follower:
         self._seen = {name: path.stat().st_mtime_ns for name, path in self._files(WRITTEN_ONCE)}
 
     def news(self) -> Iterator[tuple[str, int, bytes]]:
-        """Name, place and bytes of what is new. Lines of records come whole."""
+        """Name, place and bytes of what is new. Lines of records come whole; a file that cannot be read waits."""
         for name, path in self._files(GROWING):
-            yield from self._growth(name, path)
+            with suppress(OSError):
+                yield from self._growth(name, path)
         for name, path in self._files(WRITTEN_ONCE):
-            modified = path.stat().st_mtime_ns
-            if self._seen.get(name) != modified:
-                self._seen[name] = modified
-                content = path.read_bytes()
-                if len(content) <= CHUNK_BYTES:
+            with suppress(OSError):
+                modified = path.stat().st_mtime_ns
+                content = path.read_bytes() if self._seen.get(name) != modified else None
+                if content is not None and len(content) <= CHUNK_BYTES:
+                    self._seen[name] = modified
                     yield name, 0, content
 
     def _growth(self, name: str, path: Path) -> Iterator[tuple[str, int, bytes]]:

@@ -45,11 +45,12 @@ class Ranks:
         if self.are_running:
             raise UserError("the ranks of an earlier attempt are still running")
         await evict(directory)
+        for old in RunPaths(directory).heartbeats.glob("rank*"):
+            old.unlink()  # it would speak for a rank that is not there, or not there yet
         cores = sorted(os.sched_getaffinity(0))
         self._processes, self._directory = {}, directory
         for local_rank, variables in enumerate(ranks):
             rank = int(variables["RANK"])
-            heartbeat(directory, rank).unlink(missing_ok=True)  # an old one would speak for the new rank
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", module, *arguments,
                 env={**os.environ, **core_variables(local_rank, len(ranks), cores), **variables},

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 
 from dragoman.core.errors import UserError
 
@@ -46,7 +47,7 @@ async def knock(address: str, port: int, password: str) -> str | None:
     except TimeoutError:
         return "no answer"
     except OSError as error:
-        return (error.strerror or str(error)).lower()
+        return os.strerror(error.errno).lower() if error.errno else str(error)
     try:
         writer.write(password.encode())
         answer = await asyncio.wait_for(reader.readexactly(PASSWORD_BYTES), KNOCK_S)

@@ -15,7 +15,8 @@ class StepRecord:
     time: str
     """UTC."""
     loss: float | None
-    """Plain cross-entropy, a mean over the target tokens of all ranks, in nats."""
+    """Plain cross-entropy, a mean over the target tokens of all ranks, in nats; None in a step in which ranks did not
+    meet (larger steps, local steps): the next one in which they do has the mean of all since."""
     smoothed_loss: float | None
     gradient_norm: float | None
     learning_rate: float

@@ -149,6 +149,9 @@ def _open_ends(facts: Facts, answers: Mapping[str, Answer]) -> list[Advice]:
     if answers["trained"].verdict == "converged":
         found.append(Advice("Use it: more training of this kind buys little.", "a translator", 0,
                             "dragoman translate RUN" if is_ours else None))  # fmt: skip
+    if answers["trained"].verdict == "improving" and is_ours:
+        text = "Try what it has learned so far."
+        found.append(Advice(text, "a first impression", 0, "dragoman translate RUN"))
     if answers["prediction"].verdict == UNDETERMINED and is_ours:
         found.append(
             Advice("Plan the next run before it starts.", "time and cost beforehand", 0, "dragoman plan RECIPE")

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dragoman.core import records
+from dragoman.core.config import Config
 from dragoman.core.files import write_atomically
 from dragoman.core.paths import RunPaths
 from dragoman.core.run_records import EvalRecord, EventRecord, SentenceLosses, StepRecord
@@ -32,15 +33,26 @@ class Journal:
         paths.samples(0).parent.mkdir(parents=True, exist_ok=True)
         self._board = Board(paths.tensorboard, resumed_at_step=resumed_step) if world.is_main else None
 
+    def settings(self, config: Config) -> None:
+        """The recipe, once a run."""
+        if self._board:
+            self._board.hyperparameters(config)
+
     def step(self, record: StepRecord) -> None:
         self._append(self._paths.steps(self._world.rank), record)
         if self._board and record.step % BOARD_EVERY_STEPS == 0:
             scalars = {
                 "train/loss": record.loss,
+                "train/smoothed_loss": record.smoothed_loss,
                 "train/gradient_norm": record.gradient_norm,
                 "train/learning_rate": record.learning_rate,
                 "speed/tokens_per_s": record.target_tokens / max(record.step_s, 1e-9),
                 "speed/step_s": record.step_s,
+                "speed/forward_s": record.forward_s,
+                "speed/backward_s": record.backward_s,
+                "speed/optimizer_s": record.optimizer_s,
+                "speed/padding_share": 1 - record.real_tokens / max(record.padded_tokens, 1),
+                "speed/wire_mb": record.wire_bytes / 1e6,
                 "speed/exchange_share": record.exchange_s / max(record.step_s, 1e-9),
                 "speed/data_wait_share": record.data_wait_s / max(record.step_s, 1e-9),
             }

@@ -9,6 +9,7 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,7 @@ class Run:
         self.status = Status(world.is_main)
         self._chosen: Chosen
         self.journal: Journal
+        self._closing = ExitStack()
 
     @property
     def steps_between_meetings(self) -> int:
@@ -100,11 +102,13 @@ class Run:
         self._take_rung(loaded)
         state = self._restore(loaded) if loaded else TrainState()
         self.journal = Journal(self.paths, self.world, state.step)
+        self._closing.callback(self.journal.close)
         for passed_over in loaded.passed_over if loaded else ():
             self.tell("passed over", state.step, f"checkpoint {passed_over.step:,} is damaged: {passed_over.reason}")
         if loaded:
             self.tell("resumed", state.step, f"going on from step {state.step:,}")
         else:
+            self.journal.settings(self.config)
             self.journal.event("started", 0, f"{self.world.size} ranks on {self.world.device.type}")
         if self.world.size > 1:
             self.tell("communication", state.step, f"gradients cross the wire as {self._chosen.why}")
@@ -212,6 +216,7 @@ class Run:
         """Wait until everything is on disk."""
         self._finish_saving()
         self.stepper.wire.end()
+        self._closing.close()
         self.status.close()
         self.watchdog.close()
 

@@ -6,7 +6,7 @@ mend it, 130 and 143 stopped by a signal with a checkpoint written.
 
 import os
 import sys
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import torch
@@ -15,11 +15,12 @@ from dragoman.core import config_file
 from dragoman.core.errors import UserError
 from dragoman.core.paths import RunPaths
 from dragoman.model.machine import prepare_cpu
+from dragoman.telemetry.monitor import Monitor
 from dragoman.training.guards import Signals, only_trainer, silent_ranks
 from dragoman.training.loop import fit
 from dragoman.training.meeting import MeetingError
 from dragoman.training.run import Run
-from dragoman.training.world import joined
+from dragoman.training.world import World, joined
 
 
 def main(directory: Path) -> int:
@@ -29,7 +30,7 @@ def main(directory: Path) -> int:
     try:
         config = config_file.load(paths.config)
         signals.stop_with_parent()
-        with joined() as world, only_trainer(directory) if world.is_main else nullcontext():
+        with joined() as world, only_trainer(directory) if world.is_main else nullcontext(), _watched(paths, world):
             run = Run(config, paths, world, signals)
             try:
                 finished = fit(run, run.begin())
@@ -37,7 +38,7 @@ def main(directory: Path) -> int:
             finally:
                 run.close()
     except UserError as error:
-        if _is_main():
+        if _is_main() or "DRAGOMAN_BIND" in os.environ:  # on several hosts the trouble may be another's alone
             print(f"dragoman: {error}", file=sys.stderr)
         return 2
     except MeetingError as error:
@@ -52,6 +53,13 @@ def main(directory: Path) -> int:
         print(f"dragoman: waited in vain for {waited_for}", file=sys.stderr)
         return 1
     return 128 + signals.received if signals.received else 0
+
+
+def _watched(paths: RunPaths, world: World) -> AbstractContextManager[object]:
+    """One rank a host writes down what the host does."""
+    if world.local_rank:
+        return nullcontext()
+    return Monitor(paths, world.host, backend="nccl" if world.device.type == "cuda" else "gloo")
 
 
 def _is_main() -> bool:

@@ -33,7 +33,7 @@ class World:
 
     @property
     def host(self) -> str:
-        return socket.gethostname()
+        return os.environ.get("DRAGOMAN_HOST") or socket.gethostname()
 
     def sum_(self, tensor: torch.Tensor) -> torch.Tensor:
         """Add the tensors of all ranks, in place."""

@@ -89,4 +89,15 @@ def test_home_takes_each_piece_once_and_believes_no_path(tmp_path: Path) -> None
 def test_only_records_match() -> None:
     assert COMES_HOME.fullmatch("telemetry/gpu-1.example.jsonl")
     assert not COMES_HOME.fullmatch("telemetry/../x.jsonl")
-    assert not COMES_HOME.fullmatch("tensorboard/a/b")
+    assert COMES_HOME.fullmatch("tensorboard/left/events.out.tfevents.1.dragoman")
+    for path in ("tensorboard/a/b/c", "tensorboard/../x", "tensorboard/..", "telemetry/..jsonl"):
+        assert not COMES_HOME.fullmatch(path)
+
+
+def test_a_directory_among_the_records_keeps_nothing_else_from_coming(tmp_path: Path) -> None:
+    (tmp_path / "tensorboard/left").mkdir(parents=True)
+    (tmp_path / "checkpoints").mkdir()
+    follower = Follower(tmp_path, {})
+    (tmp_path / "tensorboard/left/events.1").write_bytes(b"x")
+    (tmp_path / "checkpoints/latest").write_text("step_0000002")
+    assert [name for name, _, _ in follower.news()] == ["tensorboard/left/events.1", "checkpoints/latest"]

@@ -106,7 +106,7 @@ def test_a_whole_book_is_translated(tiny: Tiny, monkeypatch: pytest.MonkeyPatch,
 
     def search(sources: list[list[int]], num: int = 1) -> list[list[engine.Found]]:
         searched.append(len(sources))
-        return [[engine.Found([], 0.0)] for _ in sources]
+        return [[engine.Found([], "", 0.0)] for _ in sources]
 
     monkeypatch.setattr(tiny.exported, "search", search)
     text = "A sentence of some words, and one more. " * (25_000 * megabytes)

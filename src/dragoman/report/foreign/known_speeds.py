@@ -1,7 +1,7 @@
 """What a step takes on known hardware when no network is in the way, from public measurements.
 
-Only measurements of the same software on the same device are used, carried over to another batch or model by the work
-of a step. A device that nobody measured has no entry, and then nothing is said.
+Only measurements of the same software are used, carried over to another batch or model by the work of a step, and to
+the card before it by its peak. A device that nobody measured has no entry, and then nothing is said.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,11 @@ class Measured:
 MEASURED = (
     Measured("OpenSeq2Seq", "V100", "mixed", 256, 0.61, "OpenSeq2Seq's own plot for four V100 joined by NVLink"),
     Measured("OpenSeq2Seq", "V100", "fp32", 256, 0.935, "OpenSeq2Seq's own plot for four V100 joined by NVLink"),
-)
+    Measured(
+        "OpenSeq2Seq", "P100", "fp32", 256, 0.935 * 14.0 / 9.3,
+        "OpenSeq2Seq's own plot for four V100, carried over by the peaks of both cards (14.0 and 9.3 TFLOP/s)",
+    ),
+)  # fmt: skip
 
 
 def compute_step(system: str, settings: Settings) -> ComputeStep | None:

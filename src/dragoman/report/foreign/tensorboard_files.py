@@ -90,11 +90,10 @@ def _records(data: bytes) -> Iterator[bytes]:
 
 def _scalars_of(data: bytes) -> Iterator[tuple[str, Row]]:
     event_pb2 = importlib.import_module("tensorboard.compat.proto.event_pb2")
-    decode_error = importlib.import_module("google.protobuf.message").DecodeError
     for record in _records(data):
         try:
             event = event_pb2.Event.FromString(record)
-        except decode_error:
+        except Exception:  # protobuf's own DecodeError, without a dependency on where it lives
             return  # from here on the lengths mean nothing
         for value in event.summary.value:
             number = _scalar(value)

@@ -6,7 +6,7 @@ from dragoman.report.answers import UNDETERMINED, Advice, Answer, Bar, Bars, Num
 from dragoman.report.columns import Column, GpuColumns
 from dragoman.report.facts import Facts
 from dragoman.report.measures import Measures
-from dragoman.report.questions.network import exposure_of
+from dragoman.report.questions.exposure import exposure_of
 
 BUSY = 0.85
 """Share of a step spent on useful computing from which machines count as busy."""

@@ -88,8 +88,8 @@ def _before(facts: Facts, bad_step: int, reason: str) -> tuple[str, ...]:
         worse = [place for place in known if losses[place] > WORSE * losses[known[0]]] if len(known) else []
         if worse:
             found.append(
-                f"It went wrong before that: the loss was {losses[worse[0]]:.3g} at step {part.step[worse[0]]:,}, where "
-                f"it had begun at {losses[known[0]]:.3g}."
+                f"It went wrong before that: the loss was {losses[worse[0]]:.3g} at step {part.step[worse[0]]:,}, "
+                f"where it had begun at {losses[known[0]]:.3g}."
             )
     return tuple(found)
 

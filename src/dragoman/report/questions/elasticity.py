@@ -7,7 +7,8 @@ import numpy as np
 from dragoman.report.answers import UNDETERMINED, Answer, Bar, Bars, Number, seconds
 from dragoman.report.facts import Facts
 from dragoman.report.measures import Measures
-from dragoman.report.questions.network import BOTTLENECK, HARMLESS, Exposure, exposure_of, latency_share
+from dragoman.report.questions.exposure import Exposure, exposure_of
+from dragoman.report.questions.network import BOTTLENECK, HARMLESS, latency_share
 from dragoman.theory import cost, statistics
 from dragoman.theory.statistics import Estimate
 

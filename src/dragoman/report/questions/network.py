@@ -1,7 +1,5 @@
 """Was the network the bottleneck, and what would another link change: questions 5 and 11."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from dragoman.core.units import size
@@ -12,6 +10,7 @@ from dragoman.report.answers import (
     Curves,
     Mark,
     Number,
+    Tone,
     lost_to,
     percent,
     seconds,
@@ -20,11 +19,12 @@ from dragoman.report.answers import (
 from dragoman.report.facts import Facts
 from dragoman.report.foreign.links import wire_sentence
 from dragoman.report.measures import Measures
+from dragoman.report.questions.exposure import Exposure, exposure_of
 from dragoman.report.questions.ladder import ladder_bars, ladder_predictions
 from dragoman.report.questions.traffic import traffic
 from dragoman.report.thinning import line
 from dragoman.theory import statistics, wire
-from dragoman.theory.statistics import Change, Estimate
+from dragoman.theory.statistics import Change
 
 BOTTLENECK, HARMLESS = 0.15, 0.05
 """Exposed shares from which the network is the bottleneck, and below which it is not."""
@@ -35,8 +35,6 @@ DEGRADED = 1.5
 CHANCE = 0.01
 ENOUGH_PROBES = 3 * statistics.LEAST_WINDOWS
 """Fewer probes cannot show a change that chance does not make now and then; all steps are asked instead."""
-COMPUTE_UNSURE = 0.15
-"""How far a step time without network that was measured elsewhere may be off."""
 RULE = (
     "By intervention, not by correlation: steps that exchange while they compute are compared with probe steps that do "
     "not; waiting for slower ranks is taken off. Yes: more than 15 % of a step is exposed wait, at the low end of the "
@@ -44,36 +42,6 @@ RULE = (
     "70 % or more of what the preflight measured."
 )
 QUESTION = "Was the network the bottleneck?"
-
-
-@dataclass(frozen=True)
-class Exposure:
-    """Waiting for the wire as a share of a step, and what it rests on."""
-
-    wire: Estimate
-    skew: Estimate | None
-    """None where ranks cannot be told apart."""
-    step_s: float
-    compute_s: float
-    whole_s: float | None
-    """Seconds of the whole exchange on the wire, hidden or not."""
-    basis: str
-
-
-def exposure_of(measures: Measures) -> Exposure | None:
-    """From the run's own records, else from what a step takes without a network; None where neither is known."""
-    facts, found = measures.facts, measures.exchange
-    if found is not None:
-        basis = f"{found.num_steps:,} steps" + (f" and {found.num_probes:,} probes" if found.num_probes else "")
-        return Exposure(found.wire, found.skew, found.step_s, found.compute_s, found.whole_s, basis)
-    known, step = facts.compute_step, measures.step_s
-    if known is None or step is None or (facts.settings.ranks or 1) < 2:
-        return None
-    value, low, high = (
-        max(0.0, 1 - factor * known.seconds / step.value) for factor in (1, 1 + COMPUTE_UNSURE, 1 - COMPUTE_UNSURE)
-    )
-    basis = f"{known.seconds:.2f} s without a network ({known.source}) against {seconds(step.value)}"
-    return Exposure(Estimate(value, low, high), None, step.value, known.seconds, None, basis)
 
 
 def was_the_network_the_bottleneck(facts: Facts) -> Answer:
@@ -97,13 +65,20 @@ def was_the_network_the_bottleneck(facts: Facts) -> Answer:
         question=QUESTION,
         verdict=kind if verdict == "yes" or kind in ("degraded", "straggler") else verdict,
         sentence=_sentence(verdict, kind, exposure, change, measures),
-        tone="good" if verdict == "no" and kind != "degraded" else "unknown" if verdict == UNDETERMINED else "bad",
+        tone=_tone(verdict, kind),
         numbers=(share_number("exposed wait for the wire", exposure.wire), *_numbers(measures, exposure)),
         evidence=tuple(evidence),
         rule=RULE,
         chart=ladder_bars(rungs, exposure.step_s) or _exchange_chart(measures, change),
         advice=_advice(verdict, kind, exposure, rungs, measures),
     )
+
+
+def _tone(verdict: str, kind: str) -> Tone:
+    if verdict == "yes" or kind in ("degraded", "straggler"):
+        return "bad"
+    tones: dict[str, Tone] = {"no": "good", "slightly": "neutral"}
+    return tones.get(verdict, "unknown")
 
 
 def _verdict(exposure: Exposure) -> str:
