@@ -6,6 +6,7 @@ python -m benchmarks.wire 75%                  the rate at which plain spends 75
 
 import json
 import os
+import signal
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,6 +59,7 @@ def table(name: str, found: dict[str, Any]) -> str:
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that hosts and ranks are gone afterwards
     wanted = sys.argv[1:] or ["50", "100", "200", "500", "75%", "unlimited"]
     with link.two_hosts():
         ranks = [link.start(rank, "benchmarks.wire.rank") for rank in range(2)]

@@ -89,7 +89,7 @@ def on(ground: Ground, rung: theory.Rung) -> Stepper:
 
 
 def measure_rung(ground: Ground, rung: theory.Rung, num_steps: int) -> float:
-    """Mean seconds of a step of the recipe, over whole cycles."""
+    """Seconds of a step of the recipe: the median of whole cycles, so that one disturbance does not count."""
     stepper = on(ground, rung)
     cycle = stepper.cycle
     list(ground.steps(stepper, cycle if cycle < 8 else 0) if cycle > 1 else ground.steps(stepper, 2))
@@ -97,8 +97,8 @@ def measure_rung(ground: Ground, rung: theory.Rung, num_steps: int) -> float:
         ground.number = cycle - 1
         list(ground.steps(stepper, 1))
     ground.world.any(False)
-    num_steps = max(1, round(num_steps / cycle)) * cycle
-    return statistics.fmean(ground.steps(stepper, num_steps))
+    cycles = [sum(ground.steps(stepper, cycle)) for _ in range(max(1, round(num_steps / cycle)))]
+    return statistics.median(cycles) / cycle
 
 
 def measure_compute(ground: Ground, num_steps: int) -> tuple[float, float]:
@@ -116,7 +116,7 @@ def measure_compute(ground: Ground, num_steps: int) -> tuple[float, float]:
         seconds.append(time.monotonic() - start)
         backward.append(result.backward_s)
     # The slower rank sets the pace.
-    means = json.dumps([statistics.fmean(seconds[2:]), statistics.fmean(backward[2:])]).encode()
+    means = json.dumps([statistics.median(seconds[2:]), statistics.median(backward[2:])]).encode()
     slowest = max(json.loads(part) for part in ground.world.gather_bytes(means))
     return slowest[0], slowest[1]
 
@@ -148,7 +148,7 @@ def measure_ddp(ground: Ground, num_steps: int) -> float:
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         seconds.append(time.monotonic() - start)
-    return statistics.fmean(seconds[3:])
+    return statistics.median(seconds[3:])
 
 
 def measure_link(world: World) -> theory.Link:

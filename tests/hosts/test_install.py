@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.cluster.install import build_wheel, pinned
-from tests.hosts.ground import HOME
+from tests.hosts.ground import HOME, SSHD, GroundHost
 from tests.hosts.runs import HostsRun
 
 
@@ -22,6 +22,15 @@ def stand_in(name: str, version: str, directory: Path) -> None:
         archive.writestr(f"{stem}.dist-info/METADATA", metadata)
         archive.writestr(f"{stem}.dist-info/WHEEL", wheel)
         archive.writestr(f"{stem}.dist-info/RECORD", "")
+
+
+def without_a_path_to_our_source(host: GroundHost) -> None:
+    """Start its SSH server anew, without the variable that leads the hosts of other tests to Dragoman."""
+    settings = host.directory / "sshd/config"
+    settings.write_text(re.sub(r" PYTHONPATH=\S+", "", settings.read_text().replace("SetEnv ", "SetEnv  ")))
+    assert "PYTHONPATH" not in settings.read_text()
+    host.run("pkill", "-F", HOME / "sshd/pid")
+    host.run("taskset", "-c", str(host.core), SSHD, "-f", HOME / "sshd/config")
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +47,7 @@ def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_bare_host_gets_the_same_dragoman_and_nothing_global(two: HostsRun, wheelhouse: Path) -> None:
     ground, right = two.ground, two.ground["right"]
+    without_a_path_to_our_source(right)
     hosts = ground.hosts_file(python_right="")
     process = ground.dragoman(
         "check", "--hosts", hosts, "--install", "--wheelhouse", str(wheelhouse),
@@ -48,7 +58,9 @@ def test_a_bare_host_gets_the_same_dragoman_and_nothing_global(two: HostsRun, wh
     assert "✓ versions" in out, out
     venv = right.directory / "dragoman/venv"
     assert (venv / "pyvenv.cfg").is_file()
-    found = right.run(HOME / "dragoman/venv/bin/python", "-c", "import dragoman; print(dragoman.__file__)")
+    found = right.run(
+        "env", "-u", "PYTHONPATH", HOME / "dragoman/venv/bin/python", "-c", "import dragoman; print(dragoman.__file__)"
+    )
     assert found.startswith(str(HOME / "dragoman/venv/lib/")), found
     assert not (right.directory / ".local").exists()
     assert ground.leftovers() == {}

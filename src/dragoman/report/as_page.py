@@ -47,7 +47,7 @@ def as_page(report: Report) -> str:
 
 def _text(text: str) -> str:
     """Safe to put between tags, with numbers kept beside their units at the end of a line."""
-    return NUMBER_AND_UNIT.sub("\\1\u00a0", text)
+    return NUMBER_AND_UNIT.sub("\\1\u00a0", escape(text))
 
 
 def _resource(name: str) -> str:

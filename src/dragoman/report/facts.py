@@ -173,7 +173,7 @@ class Prediction:
     tokens_per_s: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # compared by identity, so that what follows from facts can be kept beside them
 class Facts:
     """All that is known about one run."""
 

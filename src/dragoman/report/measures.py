@@ -1,7 +1,7 @@
 """What several questions need to know, worked out once from the facts: typical steps, work, exchange, layout."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -153,6 +153,12 @@ class Measures:
         is_whole = is_there.all(axis=0)  # after a change of the world's size, steps without some ranks tell nothing
         table: Column = np.where(is_whole, busy, np.nan)[:, chosen]
         return table if np.isfinite(table).any() else None
+
+
+@lru_cache(maxsize=2)
+def measures_of(facts: Facts) -> Measures:
+    """The measures of a run, worked out once for all questions."""
+    return Measures(facts)
 
 
 def _exchange(probes: StepColumns, others: StepColumns, skews: Column) -> Exchange | None:

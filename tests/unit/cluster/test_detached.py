@@ -16,8 +16,8 @@ HOLDER = """
 import pathlib, signal, sys, time
 from dragoman.cluster.detached import only_trainer
 with only_trainer(pathlib.Path(sys.argv[1])):
-    print("held", flush=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    print("held", flush=True)
     time.sleep(60)
 """
 

@@ -5,7 +5,7 @@ from collections import Counter
 from dragoman.core.units import duration
 from dragoman.report.answers import UNDETERMINED, Advice, Answer, Bar, Bars, Number, money, seconds
 from dragoman.report.facts import Facts
-from dragoman.report.measures import Measures
+from dragoman.report.measures import Measures, measures_of
 from dragoman.report.questions.busy import lost_shares
 from dragoman.report.questions.ladder import implied_link
 from dragoman.theory import cost, wire
@@ -25,7 +25,7 @@ def what_did_it_cost(facts: Facts) -> Answer:
         fix = " Set training.price_per_hour to see it." if not price and facts.source.system == "Dragoman" else ""
         return Answer("cost", None, question, UNDETERMINED, why + fix, "unknown", rule=COST_RULE)
     spent = price * took / 3600
-    lost = lost_shares(Measures(facts)) or {}
+    lost = lost_shares(measures_of(facts)) or {}
     wasted = min(1.0, sum(lost.values()))
     numbers = (
         Number("spent", spent, "money", money(spent)),
@@ -76,7 +76,7 @@ def what_went_wrong(facts: Facts) -> Answer:
 def was_it_foretold(facts: Facts) -> Answer:
     """Predicted beside observed."""
     question = "Was it as predicted?"
-    measures = Measures(facts)
+    measures = measures_of(facts)
     observed = measures.step_s
     predicted, source = _predicted_step(facts, measures)
     if observed is None or predicted is None:

@@ -5,7 +5,7 @@ import numpy as np
 from dragoman.report.answers import UNDETERMINED, Advice, Answer, Bar, Bars, Number, percent, seconds
 from dragoman.report.columns import Column, GpuColumns
 from dragoman.report.facts import Facts
-from dragoman.report.measures import Measures
+from dragoman.report.measures import Measures, measures_of
 from dragoman.report.questions.exposure import exposure_of
 
 BUSY = 0.85
@@ -25,7 +25,7 @@ def were_the_machines_busy(facts: Facts) -> Answer:
     """Question 4."""
     noun = "GPUs" if facts.settings.is_gpu or _gpus(facts) or facts.claims.gpu_utilisation is not None else "machines"
     question = f"Were the {noun} fully used?"
-    measures = Measures(facts)
+    measures = measures_of(facts)
     lost = lost_shares(measures)
     spinning = _spinning(facts)
     numbers, evidence = _numbers(measures), [*_utilisation_sentences(facts), *spinning]

@@ -6,7 +6,7 @@ from dragoman.core.units import counted, duration
 from dragoman.report.answers import UNDETERMINED, Advice, Answer, Curves, Number, money
 from dragoman.report.columns import Column, Evaluations, StepColumns
 from dragoman.report.facts import Facts
-from dragoman.report.measures import Measures
+from dragoman.report.measures import measures_of
 from dragoman.report.thinning import line
 
 WORSE = 1.5
@@ -47,7 +47,7 @@ def did_it_diverge(facts: Facts) -> Answer:
     if bad_step is not None:
         last = facts.last_step or bad_step
         wasted, lost = last - bad_step + 1, ""
-        step_s = Measures(facts).step_s
+        step_s = measures_of(facts).step_s
         if step_s is not None:
             price = facts.settings.price_per_hour
             lost = f": {duration(wasted * step_s.value)}"

@@ -6,7 +6,7 @@ import numpy as np
 
 from dragoman.report.answers import UNDETERMINED, Answer, Bar, Bars, Number, seconds
 from dragoman.report.facts import Facts
-from dragoman.report.measures import Measures
+from dragoman.report.measures import Measures, measures_of
 from dragoman.report.questions.exposure import Exposure, exposure_of
 from dragoman.report.questions.network import BOTTLENECK, HARMLESS, latency_share
 from dragoman.theory import cost, statistics
@@ -25,7 +25,7 @@ CORRELATION = (
 
 def how_step_time_relates_to_the_network(facts: Facts) -> Answer:
     """Question 11."""
-    measures = Measures(facts)
+    measures = measures_of(facts)
     if facts.settings.ranks == 1:
         number = Number("elasticity", 0.0, "", "0", 0.0, 0.0)
         sentence = "Not at all: one rank uses no network, so no link would change its step time."

@@ -18,7 +18,7 @@ from dragoman.report.answers import (
 )
 from dragoman.report.facts import Facts
 from dragoman.report.foreign.links import wire_sentence
-from dragoman.report.measures import Measures
+from dragoman.report.measures import Measures, measures_of
 from dragoman.report.questions.exposure import Exposure, exposure_of
 from dragoman.report.questions.ladder import ladder_bars, ladder_predictions
 from dragoman.report.questions.traffic import traffic
@@ -46,7 +46,7 @@ QUESTION = "Was the network the bottleneck?"
 
 def was_the_network_the_bottleneck(facts: Facts) -> Answer:
     """Question 5."""
-    measures = Measures(facts)
+    measures = measures_of(facts)
     if facts.settings.ranks == 1:
         sentence = "No: one rank trains alone and exchanges nothing."
         return Answer("network", 5, QUESTION, "no", sentence, "good", rule=RULE)

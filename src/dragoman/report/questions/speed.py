@@ -5,7 +5,7 @@ import numpy as np
 from dragoman.core.units import duration
 from dragoman.report.answers import UNDETERMINED, Advice, Answer, Bar, Bars, Curves, Mark, Number, percent, seconds
 from dragoman.report.facts import Facts
-from dragoman.report.measures import LEAST_STEPS, Measures
+from dragoman.report.measures import LEAST_STEPS, Measures, measures_of
 from dragoman.report.thinning import line
 from dragoman.theory import statistics
 
@@ -39,7 +39,7 @@ def how_long_did_it_take(facts: Facts) -> Answer:
     """Question 1."""
     question = "How long did training take?"
     took, on_wall = facts.training_s, _on_wall(facts)
-    step = Measures(facts).step_s
+    step = measures_of(facts).step_s
     if took is None and on_wall is None and facts.claims.total_s is None:
         why = "Undetermined: nothing says when it began, when it ended or how long a step took."
         return Answer("duration", 1, question, UNDETERMINED, why, "unknown", rule=DURATION_RULE)
@@ -121,7 +121,7 @@ def _pauses(facts: Facts) -> list[str]:
 def how_long_did_a_step_take(facts: Facts) -> Answer:
     """Question 10."""
     question = "How long did a step take?"
-    measures = Measures(facts)
+    measures = measures_of(facts)
     step, steady = measures.step_s, measures.steady
     evidence = _claimed_step(facts, step.value if step else None)
     if step is None:
@@ -182,7 +182,7 @@ def _step_chart(measures: Measures) -> Curves | None:
 
 def did_it_wait_for_input(facts: Facts) -> Answer:
     """Waiting for batches."""
-    question, steps = "Did it wait for input?", Measures(facts).steady
+    question, steps = "Did it wait for input?", measures_of(facts).steady
     found = None if steps is None else statistics.ratio(steps.data_wait_s, steps.step_s)
     if found is None:
         why = "Undetermined: waiting for batches was not recorded."
@@ -228,7 +228,7 @@ def how_much_was_padding(facts: Facts) -> Answer:
 def was_a_rank_slow(facts: Facts) -> Answer:
     """Stragglers."""
     question = "Was one rank slower than the others?"
-    measures = Measures(facts)
+    measures = measures_of(facts)
     steady = measures.steady
     arrivals = measures.arrivals(steady) if steady is not None else None
     if facts.settings.ranks == 1 or len(facts.ranks) == 1:

@@ -9,7 +9,7 @@ from dragoman.core.units import size
 from dragoman.report.answers import UNDETERMINED, Answer, Number, percent
 from dragoman.report.columns import Column, HostColumns
 from dragoman.report.facts import Facts
-from dragoman.report.measures import Measures
+from dragoman.report.measures import Measures, measures_of
 from dragoman.theory import cost, wire
 
 TOLERANCE = 0.2
@@ -133,7 +133,7 @@ def did_the_wire_carry_it(facts: Facts) -> Answer:
     """The check of the interfaces as an answer of its own."""
     if facts.settings.ranks == 1:
         return Answer("traffic", None, QUESTION, "not needed", "One rank exchanges nothing.", "neutral", rule=RULE)
-    found = traffic(Measures(facts))
+    found = traffic(measures_of(facts))
     sentence = found.sentences[0] if found.sentences else (
         "Undetermined: no counters of network interfaces beside steps, or bytes a step unknown."
     )  # fmt: skip

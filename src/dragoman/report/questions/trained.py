@@ -8,7 +8,7 @@ from dragoman.core.units import duration
 from dragoman.report.answers import UNDETERMINED, Advice, Answer, Curves, Mark, Number, money, percent
 from dragoman.report.columns import Evaluations
 from dragoman.report.facts import Facts
-from dragoman.report.measures import Measures
+from dragoman.report.measures import measures_of
 from dragoman.report.questions.divergence import diverged_at
 from dragoman.report.questions.overfitting import is_overfitted
 from dragoman.report.thinning import line
@@ -89,7 +89,7 @@ def _leaning(judged: curves.Judgement) -> str:
 
 def _price_of(steps: float, facts: Facts) -> str:
     """(12 h, 37 money), as far as it is known."""
-    step_s = Measures(facts).step_s
+    step_s = measures_of(facts).step_s
     if step_s is None:
         return ""
     took = steps * step_s.value
