@@ -45,6 +45,7 @@ def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.mark.slow
 def test_a_bare_host_gets_the_same_dragoman_and_nothing_global(two: HostsRun, wheelhouse: Path) -> None:
     ground, right = two.ground, two.ground["right"]
     without_a_path_to_our_source(right)
@@ -58,9 +59,8 @@ def test_a_bare_host_gets_the_same_dragoman_and_nothing_global(two: HostsRun, wh
     assert "✓ versions" in out, out
     venv = right.directory / "dragoman/venv"
     assert (venv / "pyvenv.cfg").is_file()
-    found = right.run(
-        "env", "-u", "PYTHONPATH", HOME / "dragoman/venv/bin/python", "-c", "import dragoman; print(dragoman.__file__)"
-    )
+    where = "import dragoman; print(dragoman.__file__)"
+    found = right.run("env", "-u", "PYTHONPATH", HOME / "dragoman/venv/bin/python", "-c", where)
     assert found.startswith(str(HOME / "dragoman/venv/lib/")), found
     assert not (right.directory / ".local").exists()
     assert ground.leftovers() == {}

@@ -14,6 +14,7 @@ from dragoman.theory.statistics import Estimate
 
 WARM_UP_STEPS = 10
 """The first steps of a run allocate memory and fill caches; they are left out of speed."""
+BEFORE_EXCHANGE = ("data_wait_s", "forward_s", "backward_s")
 LEAST_STEPS = 5
 """Fewer steps say nothing about speed."""
 
@@ -138,17 +139,14 @@ class Measures:
         skew: Column = np.nan_to_num(arrivals.max(axis=0) - arrivals.mean(axis=0))
         return np.minimum(skew, np.nan_to_num(steps.exchange_s))
 
-    def arrivals(self, steps: StepColumns) -> Column | None:
-        """Seconds until each rank stood at the exchange: [rank, step]; None for one rank."""
+    def arrivals(self, steps: StepColumns, parts: tuple[str, ...] = BEFORE_EXCHANGE) -> Column | None:
+        """Seconds until each rank stood at the exchange, or of some parts of that: [rank, step]; None for one rank."""
         members = [self.facts.ranks[rank] for rank in sorted(self.facts.ranks)]
         if len(members) < 2:
             return None
         everything = np.unique(np.concatenate([member.step for member in members]))
         chosen = np.isin(everything, steps.step)
-        busy = sum(
-            np.nan_to_num(merging.aligned(everything, members, name))
-            for name in ("data_wait_s", "forward_s", "backward_s")
-        )
+        busy = sum(np.nan_to_num(merging.aligned(everything, members, name)) for name in parts)
         is_there = np.isfinite(merging.aligned(everything, members, "forward_s"))
         is_whole = is_there.all(axis=0)  # after a change of the world's size, steps without some ranks tell nothing
         table: Column = np.where(is_whole, busy, np.nan)[:, chosen]

@@ -98,7 +98,8 @@ class Run:
 
     def begin(self) -> TrainState:
         """The newest state, or the first. Every rank must call this."""
-        loaded = handover.newest(self.paths.checkpoints, self.world)
+        with self.watchdog.waiting():  # a state may take minutes on a slow link
+            loaded = handover.newest(self.paths.checkpoints, self.world)
         self._take_rung(loaded)
         state = self._restore(loaded) if loaded else TrainState()
         self.journal = Journal(self.paths, self.world, state.step)

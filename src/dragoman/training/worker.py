@@ -67,4 +67,8 @@ def _is_main() -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    code = main(Path(sys.argv[1]))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Everything is on disk. A thread of torch that outlives the interpreter would turn a good end into an abort.
+    os._exit(code)

@@ -180,7 +180,7 @@ def test_a_rank_that_is_always_late_is_named() -> None:
     ranks[2] = rank_steps(seed=14, compute_s=0.4)
     found = was_a_rank_slow(run(*ranks))
     assert found.verdict == "rank 2"
-    assert found.sentence.startswith("Yes: rank 2 arrived 33 % later than the others, in 100 % of the windows")
+    assert found.sentence.startswith("Yes: rank 2 computed 33 % longer than the others, in 100 % of the windows")
 
 
 def test_a_rank_that_is_late_now_and_then_is_no_straggler() -> None:
@@ -189,3 +189,7 @@ def test_a_rank_that_is_late_now_and_then_is_no_straggler() -> None:
     late = dataclasses.replace(late, forward_s=late.forward_s * slow, backward_s=late.backward_s * slow)
     assert was_a_rank_slow(run(rank_steps(), late)).verdict == "no"
     assert was_a_rank_slow(run(rank_steps())).sentence == "No: there is one rank."
+
+
+def test_a_rank_that_only_waits_longer_for_its_batches_is_no_straggler() -> None:
+    assert was_a_rank_slow(run(rank_steps(data_wait_s=0.3), rank_steps(data_wait_s=0.4, seed=7))).verdict == "no"

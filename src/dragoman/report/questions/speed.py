@@ -30,8 +30,9 @@ INPUT_RULE = (
 )
 PADDING_RULE = "Padding-bound: more than 20 % of the tokens that are computed are padding."
 STRAGGLER_RULE = (
-    "A straggler: a rank that arrives at the exchange more than 10 % later than the median rank, in at least 80 % of "
-    "windows of 50 steps. Time before the exchange is compared: waiting shows on the fast ranks, not on the slow one."
+    "A straggler: a rank that computes more than 10 % longer than the median of the others, in at least 80 % of windows "
+    "of 50 steps. Forward and backward are compared: waiting for gradients shows on the fast ranks, not on the slow "
+    "one, and waiting for batches is the input's."
 )
 
 
@@ -230,7 +231,7 @@ def was_a_rank_slow(facts: Facts) -> Answer:
     question = "Was one rank slower than the others?"
     measures = measures_of(facts)
     steady = measures.steady
-    arrivals = measures.arrivals(steady) if steady is not None else None
+    arrivals = measures.arrivals(steady, ("forward_s", "backward_s")) if steady is not None else None
     if facts.settings.ranks == 1 or len(facts.ranks) == 1:
         return Answer("straggler", None, question, "no", "No: there is one rank.", "good", rule=STRAGGLER_RULE)
     if arrivals is None:
@@ -243,16 +244,16 @@ def was_a_rank_slow(facts: Facts) -> Answer:
     slowest = int(np.argmax(late + 1e-6 * medians / medians.max()))
     rank = sorted(facts.ranks)[slowest]
     bars = tuple(
-        Bar(f"rank {name}", (("before the exchange", float(value)),), seconds(float(value)))
+        Bar(f"rank {name}", (("computing", float(value)),), seconds(float(value)))
         for name, value in zip(sorted(facts.ranks), medians, strict=True)
     )
-    chart = Bars("Median time before the exchange", "s", bars[:32])
+    chart = Bars("Median time of forward and backward", "s", bars[:32])
     factor = float(medians[slowest] / np.median(np.delete(medians, slowest)))
     number = Number("slowest rank against the median of the others", factor, "times", f"{factor:.2f} ×")
     if late[slowest] >= WINDOWS_SHARE:
         lost = float(np.median(arrivals.max(axis=0) - np.median(arrivals, axis=0)) / (measures.step_s or _ONE).value)
         sentence = (
-            f"Yes: rank {rank} arrived {percent(factor - 1)} later than the others, in {percent(float(late[slowest]))} "
+            f"Yes: rank {rank} computed {percent(factor - 1)} longer than the others, in {percent(float(late[slowest]))} "
             f"of the windows; the others waited {percent(lost)} of every step."
         )
         advice = Advice(f"Look at the machine of rank {rank}: cores shared, throttled, or a slower kind.",
