@@ -64,3 +64,4 @@ def test_slow_batches_are_waited_for(recipe: Path, tmp_path: Path) -> None:
     assert found["input"].verdict == "yes"
     assert found["busy"].verdict == "lost to waiting for input"
     assert found["network"].verdict not in ("network-bound", "latency-bound", "bandwidth-bound")
+    assert found["straggler"].verdict == "no", "waiting for its batches does not make a rank slow"

@@ -13,6 +13,8 @@ INPUT_BOUND = 0.10
 PADDED = 0.20
 STRAGGLES = 1.10
 WINDOWS_SHARE = 0.8
+FELT = 0.02
+"""Of a step: less waiting for a slow rank is nothing to mend."""
 WINDOW_STEPS = 50
 CLAIM_TOLERANCE = 0.1
 PAUSE_S = 600.0
@@ -30,9 +32,9 @@ INPUT_RULE = (
 )
 PADDING_RULE = "Padding-bound: more than 20 % of the tokens that are computed are padding."
 STRAGGLER_RULE = (
-    "A straggler: a rank that computes more than 10 % longer than the median of the others, in at least 80 % of windows "
-    "of 50 steps. Forward and backward are compared: waiting for gradients shows on the fast ranks, not on the slow "
-    "one, and waiting for batches is the input's."
+    "A straggler: a rank that computes more than 10 % longer than the median of the others, in at least 80 % of "
+    "windows of 50 steps, and for which the others wait 2 % of a step or more. Forward and backward are compared: "
+    "waiting for gradients shows on the fast ranks, not on the slow one, and waiting for batches is the input's."
 )
 
 
@@ -250,11 +252,11 @@ def was_a_rank_slow(facts: Facts) -> Answer:
     chart = Bars("Median time of forward and backward", "s", bars[:32])
     factor = float(medians[slowest] / np.median(np.delete(medians, slowest)))
     number = Number("slowest rank against the median of the others", factor, "times", f"{factor:.2f} ×")
-    if late[slowest] >= WINDOWS_SHARE:
-        lost = float(np.median(arrivals.max(axis=0) - np.median(arrivals, axis=0)) / (measures.step_s or _ONE).value)
+    lost = float(np.median(arrivals.max(axis=0) - np.median(arrivals, axis=0)) / (measures.step_s or _ONE).value)
+    if late[slowest] >= WINDOWS_SHARE and lost >= FELT:
         sentence = (
-            f"Yes: rank {rank} computed {percent(factor - 1)} longer than the others, in {percent(float(late[slowest]))} "
-            f"of the windows; the others waited {percent(lost)} of every step."
+            f"Yes: rank {rank} computed {percent(factor - 1)} longer than the others, in "
+            f"{percent(float(late[slowest]))} of the windows; the others waited {percent(lost)} of every step."
         )
         advice = Advice(f"Look at the machine of rank {rank}: cores shared, throttled, or a slower kind.",
                         f"{percent(lost)} of the time", lost)  # fmt: skip
