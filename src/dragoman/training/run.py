@@ -199,9 +199,13 @@ class Run:
         state = self._restore(loaded)
         rollbacks = state.num_rollbacks + 1
         if rollbacks > MOST_ROLLBACKS:
-            raise UserError(
+            trouble = (
                 f"training diverges at step {state.step:,}: gradients are not finite, also after {MOST_ROLLBACKS} "
-                "roll-backs with a lower learning rate",
+                "roll-backs with a lower learning rate"
+            )
+            self.journal.event("stopped", state.step, trouble)
+            raise UserError(
+                trouble,
                 "lower schedule.factor or schedule.peak, raise schedule.warmup_steps, or set optimizer.clip_norm=1",
             )
         state = dataclasses.replace(state, num_rollbacks=rollbacks, rate_factor=state.rate_factor * RATE_CUT)
@@ -246,5 +250,6 @@ def environment(world: World) -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0)),
         "threads": torch.get_num_threads(),
         "world_size": world.size,
+        "device_type": world.device.type,
         "device": torch.cuda.get_device_name(world.device) if world.device.type == "cuda" else platform.processor(),
     }
