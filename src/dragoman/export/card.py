@@ -63,6 +63,8 @@ class Check:
     exported: EngineScore
     bleu_signature: str
     chrf_signature: str
+    bleu_lost: float = 0.0
+    """What the stored weights cost, by greedy search: there the two engines differ in nothing else."""
 
 
 @dataclass(frozen=True)
