@@ -142,6 +142,7 @@ def test_failures_are_counted_with_the_time_they_cost() -> None:
     events = (
         EventRecord("2026-01-01T00:00:00+00:00", "started", 0, 0, "2 ranks"),
         EventRecord("2026-01-01T01:00:00+00:00", "resumed", 300, 0, "going on from step 300", 20.0),
+        EventRecord("2026-01-01T01:00:00+00:00", "resumed", 300, 1, "going on from step 300"),  # the other rank's
     )
     found = what_went_wrong(run(events=events, redone_steps=40, redone_s=12.0))
     assert found.verdict == "survived"

@@ -13,7 +13,9 @@ from dragoman.theory import cost, wire
 COST_RULE = "Price of all machines an hour × hours in training; what was lost is that share of it."
 FAILURE_RULE = "From the run's events, and from steps that were done twice."
 PREDICTION_RULE = "What the plan or the model of a step says, beside what was measured; 10 % is a good prediction."
-TROUBLE = ("resumed", "rolled back", "skipped", "passed over", "save", "failed", "lost", "stalled", "left", "returned")
+COLLECTIVE = ("resumed", "rolled back", "skipped", "passed over")
+"""Every rank writes these down; the main one's are counted."""
+TROUBLE = (*COLLECTIVE, "save", "broken", "recovered", "host lost", "host back", "silence", "stuck", "stalled", "link")
 GOOD = 0.10
 
 
@@ -44,7 +46,9 @@ def what_went_wrong(facts: Facts) -> Answer:
     if not facts.events and facts.redone_steps is None:
         why = "Undetermined: no events were recorded."
         return Answer("failures", None, question, UNDETERMINED, why, "unknown", rule=FAILURE_RULE)
-    troubles = [event for event in facts.events if event.kind in TROUBLE]
+    troubles = [
+        event for event in facts.events if event.kind in TROUBLE and (event.rank == 0 or event.kind not in COLLECTIVE)
+    ]
     kinds = Counter(event.kind for event in troubles)
     told_s = sum(event.lost_s for event in facts.events if event.lost_s)
     lost_s = told_s + (facts.redone_s or 0.0)
