@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from dragoman.cli.sentence_files import sentences_in
 from dragoman.cli.settings import decoding_config
 from dragoman.core import config_file, records
 from dragoman.core.errors import UserError
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace) -> None:
     if options.run and (options.source is None) != (options.reference is None) and not options.hypothesis:
         raise UserError("--source and --reference belong together")
     if options.hypothesis:
-        hypotheses, references, target_language = _read(options.hypothesis), _read(options.reference), ""
+        hypotheses, references, target_language = sentences_in(options.hypothesis), sentences_in(options.reference), ""
     else:
         hypotheses, references, target_language = _translated(options)
     from dragoman.decoding.score import score, tokenizer_for
@@ -63,7 +64,7 @@ def _translated(options: argparse.Namespace) -> tuple[list[str], list[str], str]
     decoding = decoding_config(options.run, options.set)
     config = config_file.load(RunPaths(options.run).config)
     if options.source:
-        sources, references = _read(options.source), _read(options.reference)
+        sources, references = sentences_in(options.source), sentences_in(options.reference)
     else:
         from dragoman.corpus.shards import open_corpus
 
@@ -73,11 +74,3 @@ def _translated(options: argparse.Namespace) -> tuple[list[str], list[str], str]
 
     translator = load_run(options.run, decoding, average_last=options.average)
     return translator.translate(sources), references, config.corpus.target_language
-
-
-def _read(path: Path) -> list[str]:
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
-    return lines[:-1] if lines[-1] == "" else lines

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dragoman.cli.sentence_files import sentences_in
 from dragoman.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -63,18 +64,10 @@ def run(options: argparse.Namespace) -> None:
 def _sentences(source: Path, reference: Path) -> "Sentences":
     from dragoman.export.check import Sentences
 
-    sides = [_read(source), _read(reference)]
+    sides = [sentences_in(source), sentences_in(reference)]
     if len(sides[0]) != len(sides[1]):
         raise UserError(f"{source} has {len(sides[0]):,} lines, {reference} has {len(sides[1]):,}")
     return Sentences(source.name, *sides)
-
-
-def _read(path: Path) -> list[str]:
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
-    return lines[:-1] if lines[-1] == "" else lines
 
 
 def _summary(card: "ExportCard", directory: Path) -> str:
