@@ -193,7 +193,9 @@ class OptimizerConfig:
     """How weights move."""
 
     kind: str = setting(
-        "adamw", "adamw decays weights apart from the gradient, adam does not", choices=("adam", "adamw")
+        "adamw",
+        "adamw decays weights apart from the gradient, adam does not; muon moves matrices in layers, adamw the rest",
+        choices=("adam", "adamw", "muon"),
     )
     beta1: float = setting(0.9, "memory of the gradient", at_least=0.0, at_most=0.9999)
     beta2: float = setting(0.98, "memory of its square", at_least=0.0, at_most=0.999999)

@@ -1,4 +1,4 @@
-"""How weights move: Adam with its state as named tensors, clipping, and a running mean of the weights.
+"""How weights move: Adam or Muon with their state as named tensors, clipping, and a running mean of the weights.
 
 The learning rate is `theory.schedule`'s; here it is only applied. All state goes to and comes from a flat dictionary of
 tensors, so that a checkpoint needs no pickle and a resumed run continues to the byte.
@@ -12,21 +12,28 @@ from torch import Tensor, nn
 
 from dragoman.core.config import OptimizerConfig
 from dragoman.training.gradients import Gradients
+from dragoman.training.muon import Muon
 
-MOMENTS = ("exp_avg", "exp_avg_sq")
+ADAM_MOMENTS = ("exp_avg", "exp_avg_sq")
+MOMENTS = (*ADAM_MOMENTS, "momentum")
 
 
 class Optimizer:
-    """Adam over all parameters of a model; matrices decay, vectors do not."""
+    """Adam over all parameters of a model, or Muon over the matrices inside layers; matrices decay, vectors do not."""
 
     def __init__(self, model: nn.Module, config: OptimizerConfig) -> None:
         self._config = config
         self._named = dict(model.named_parameters())
+        is_muons = {
+            name: config.kind == "muon" and p.dim() == 2 and "embedding" not in name for name, p in self._named.items()
+        }
+        self._muon = Muon({name: p for name, p in self._named.items() if is_muons[name]}, config.weight_decay)
+        self._adams = {name: p for name, p in self._named.items() if not is_muons[name]}
         groups = [
-            {"params": [p for p in self._named.values() if p.dim() >= 2], "weight_decay": config.weight_decay},
-            {"params": [p for p in self._named.values() if p.dim() < 2], "weight_decay": 0.0},
+            {"params": [p for p in self._adams.values() if p.dim() >= 2], "weight_decay": config.weight_decay},
+            {"params": [p for p in self._adams.values() if p.dim() < 2], "weight_decay": 0.0},
         ]
-        kind = torch.optim.AdamW if config.kind == "adamw" else torch.optim.Adam
+        kind = torch.optim.Adam if config.kind == "adam" else torch.optim.AdamW
         betas = (config.beta1, config.beta2)
         self._adam = kind(groups, lr=0.0, betas=betas, eps=config.epsilon, fused=True)
         self._mean = [p.detach().clone() for p in self._named.values()] if config.average_decay else []
@@ -38,6 +45,7 @@ class Optimizer:
         for group in self._adam.param_groups:
             group["lr"] = rate
         self._adam.step()
+        self._muon.step(rate)
         if self._mean:
             weights = [parameter.detach() for parameter in self._named.values()]
             torch._foreach_lerp_(self._mean, weights, 1.0 - self._config.average_decay)
@@ -67,13 +75,14 @@ class Optimizer:
         """Everything that a resumed run needs beside the weights for inference."""
         tensors = {
             f"{moment}.{name}": self._adam.state[parameter][moment]
-            for name, parameter in self._named.items()
-            for moment in MOMENTS
+            for name, parameter in self._adams.items()
+            for moment in ADAM_MOMENTS
             if parameter in self._adam.state
         }
         if tensors:
-            first = next(iter(self._named.values()))
+            first = next(iter(self._adams.values()))
             tensors["step"] = self._adam.state[first]["step"].reshape(1)
+            tensors |= {f"momentum.{name}": momentum for name, momentum in self._muon.momenta.items()}
         if self._mean:
             tensors |= {f"weights.{name}": parameter.detach() for name, parameter in self._named.items()}
         return tensors
@@ -85,10 +94,14 @@ class Optimizer:
             mean.copy_(inference[name])
         for name, parameter in self._named.items():
             parameter.copy_(state.get(f"weights.{name}", inference[name]))
+        for name, momentum in self._muon.momenta.items():
+            saved = state.get(f"momentum.{name}")
+            _ = momentum.zero_() if saved is None else momentum.copy_(saved)
+        for name, parameter in self._adams.items():
             if "step" in state:
                 self._adam.state[parameter] = {
                     "step": state["step"].clone().reshape(()),
-                    **{moment: state[f"{moment}.{name}"].to(parameter.device).clone() for moment in MOMENTS},
+                    **{moment: state[f"{moment}.{name}"].to(parameter.device).clone() for moment in ADAM_MOMENTS},
                 }
             else:
                 self._adam.state.pop(parameter, None)
