@@ -3,12 +3,12 @@
 PYTHON ?= python3
 in_venv := .venv/bin/python
 
-.PHONY: help demo test lint check hosts browser slow bench FORCE
+.PHONY: help demo test lint check hosts browser slow bench bench-peers FORCE
 .DELETE_ON_ERROR:
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do \
-		printf '  make %-8s %s\n' "$$target" "$$words"; done
+	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r target words; do \
+		printf '  make %-11s %s\n' "$$target" "$$words"; done
 
 demo: .venv/complete  ## a translation model from nothing, on this machine
 	@.venv/bin/dragoman demo
@@ -28,13 +28,16 @@ slow: .venv/complete  ## tests that learn or download real things
 	@$(in_venv) -m pytest -m slow
 
 hosts: .venv/complete  ## several machines, as network namespaces with their own SSH (needs root)
-	@$(in_venv) -m pytest -m "hosts and not slow"
+	@$(in_venv) -m pytest -rs -m "hosts and not slow"
 
 browser: .venv/complete  ## the pages in Chromium, where it is installed
 	@$(in_venv) -m pytest -m "browser and not slow"
 
 bench: .venv/complete  ## measurements, written to benchmarks/
 	@$(in_venv) -m benchmarks
+
+bench-peers: .venv/complete  ## ours beside its peers, which are installed apart; writes docs/PEERS.md
+	@$(in_venv) -m benchmarks.peers --quiet
 
 # The stamp holds the directory it was made for: an environment that was moved with its clone is made anew.
 ifneq ($(shell cat .venv/complete 2>/dev/null),$(CURDIR))

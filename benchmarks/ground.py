@@ -1,9 +1,12 @@
 """Where benchmarks keep their data and the environments of the peers: outside the repository, in the user's cache."""
 
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -18,12 +21,37 @@ def shared_data() -> Path:
     return directory
 
 
+def peers_directory() -> Path:
+    """Where the environments of the peers are."""
+    return Path(os.environ.get("DRAGOMAN_PEERS") or CACHE.parent / "peers")
+
+
 def environment(name: str, packages: Sequence[Sequence[str]]) -> Path:
-    """A virtual environment of a peer, installed by name if it is not there."""
-    directory = CACHE / "environments" / name
-    if not (directory / "ready").exists():
-        subprocess.run([sys.executable, "-m", "venv", directory], check=True)
-        for options in packages:
-            subprocess.run([directory / "bin" / "pip", "install", "--quiet", *options], check=True)
-        (directory / "ready").touch()
-    return directory
+    """The interpreter of a peer's own virtual environment, which is installed by name if it is not there.
+
+    Our own libraries lie behind the peer's on its path: all have one and the same torch, and nobody downloads it
+    again. pip sees what is there and leaves it alone, since it is outside of the environment.
+    """
+    directory = peers_directory() / name
+    python, stamp = directory / "bin" / "python", directory / "ready"
+    ours = sysconfig.get_paths()["purelib"]
+    wanted = "\n".join([ours, f"torch=={version('torch')}", *(" ".join(options) for options in packages)]) + "\n"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return python
+    print(f"installing {name} into {directory}", file=sys.stderr, flush=True)
+    shutil.rmtree(directory, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", directory], check=True)
+    own = subprocess.run(
+        [python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    Path(own, "shared.pth").write_text(f"{ours}\n")
+    constraints = directory / "constraints.txt"
+    constraints.write_text(f"torch=={version('torch').partition('+')[0]}\n")
+    for options in packages:
+        command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+        subprocess.run([*command, "--constraint", str(constraints), *options], check=True)
+    stamp.write_text(wanted)
+    return python

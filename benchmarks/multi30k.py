@@ -16,7 +16,7 @@ from benchmarks.ground import CACHE, shared_data
 
 NUM_PIECES = 8_000
 TOKENS_PER_BATCH = 4_096
-PAD, BOS, EOS = 0, 1, 2
+PAD, BOS, EOS, UNK = 0, 1, 2, 3
 
 Pair = tuple[list[int], list[int]]
 
@@ -78,7 +78,7 @@ def _make(file: Path) -> None:
         pad_id=PAD,
         bos_id=BOS,
         eos_id=EOS,
-        unk_id=3,
+        unk_id=UNK,
         minloglevel=1,
     )
     processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())

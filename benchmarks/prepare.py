@@ -1,8 +1,9 @@
 """Preparation speed and memory: `python -m benchmarks.prepare`.
 
 Ours cleans, shuffles, encodes and writes raw text; beside it, in turns: SentencePiece's own `encode` of the same
-text with 2 threads, which only splits, and Sockeye's prepare-data on text that is already split. All use one
-vocabulary, and none trains it. Copies of a text are marked by numbers, so that no pair is a duplicate.
+text with 2 threads, which only splits; on text that is already split Sockeye's prepare-data, and what OpenNMT-py and
+Eole do before training, which is to count words. All use one vocabulary, and none trains it. Copies of a text are
+marked by numbers, so that no pair is a duplicate.
 """
 
 import argparse
@@ -12,17 +13,18 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.ground import CACHE, ROOT, environment, shared_data
+from benchmarks.ground import CACHE, shared_data
+from benchmarks.peers.preparers import PREPARERS
+from benchmarks.peers.roster import python_of
+from benchmarks.turns import rounds_of
+from benchmarks.watched import watch
 
 CORPORA = {"multi30k": ("multi30k/train", 35), "europarl": ("europarl/train300k", 1)}
-SOCKEYE = (("torch==2.13.0", "numpy<2", "pyyaml", "tqdm", "sacrebleu"), ("--no-deps", "sockeye==3.1.34"))
 
 
 @dataclass(frozen=True)
@@ -40,39 +42,49 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--corpora", nargs="*", default=sorted(CORPORA), choices=sorted(CORPORA))
-    parser.add_argument("--without-sockeye", action="store_true")
+    parser.add_argument("--only", nargs="*", default=list(PREPARERS), choices=tuple(PREPARERS), help="who takes part")
     parser.add_argument("--growth", action="store_true", help="measure 0.3 to 3 million pairs instead")
-    parser.add_argument("--participant", nargs=3, metavar=("NAME", "STEM", "OUT"), help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.participant:
-        _take_part(*options.participant)
-    elif options.growth:
+    if options.growth:
         print(growth(options.rounds))
     else:
         for corpus in options.corpora:
-            print(speed(corpus, options.rounds, with_sockeye=not options.without_sockeye))
+            stem = repeated(*CORPORA[corpus])
+            for runs in measure(stem, list(dict.fromkeys(["dragoman", *options.only])), options.rounds):
+                print(table(runs, f"{corpus}, {count_lines(stem):,} pairs"), end="\n\n", flush=True)
 
 
-def speed(corpus: str, rounds: int, *, with_sockeye: bool) -> str:
-    """Let all take turns on one corpus; a Markdown table of medians."""
-    stem = repeated(*CORPORA[corpus])
-    names = ["dragoman", "sentencepiece", *(["sockeye"] if with_sockeye else [])]
-    runs: dict[str, list[Measured]] = {name: [] for name in names}
-    for number in range(rounds):
-        for name in names if number % 2 == 0 else reversed(names):
-            runs[name].append(run(name, stem))
-            print(f"{corpus} round {number + 1}: {name} {runs[name][-1].pairs_per_s:,.0f} pairs/s", file=sys.stderr)
-    lines = [
-        f"| {corpus}, {count_lines(stem):,} pairs | pairs/s, median (min–max) | × ours | cores busy | peak MB |",
-        "|---|---|---|---|---|",
-    ]
-    for name in names:
-        rates = [one.pairs_per_s for one in runs[name]]
-        ratios = [one.pairs_per_s / ours.pairs_per_s for one, ours in zip(runs[name], runs["dragoman"], strict=True)]
+@dataclass
+class Preparer:
+    """Takes turns in preparing one text."""
+
+    name: str
+    stem: Path
+    runs: list[Measured] = field(default_factory=list)
+
+    def take_turn(self, slice_s: float) -> None:
+        """One whole run: nobody can be asked to prepare for some seconds."""
+        self.runs.append(run(self.name, self.stem))
+        print(f"{self.stem.name}: {self.name} {self.runs[-1].pairs_per_s:,.0f} pairs/s", file=sys.stderr, flush=True)
+
+
+def measure(stem: Path, names: Sequence[str], rounds: int) -> Iterator[dict[str, list[Measured]]]:
+    """Let all take turns on one text; yields after every round."""
+    preparers = [Preparer(name, stem) for name in names]
+    for _ in rounds_of(preparers, rounds, 0.0):
+        yield {preparer.name: preparer.runs for preparer in preparers}
+
+
+def table(runs: Mapping[str, Sequence[Measured]], title: str) -> str:
+    """Markdown: medians, and each against ours."""
+    lines = [f"| {title} | pairs/s, median (min–max) | × ours | cores busy | peak MB |", "|---|---|---|---|---|"]
+    for name, own in runs.items():
+        rates = [one.pairs_per_s for one in own]
+        ratios = [one.pairs_per_s / ours.pairs_per_s for one, ours in zip(own, runs["dragoman"], strict=True)]
         lines.append(
             f"| {name} | {statistics.median(rates):,.0f} ({min(rates):,.0f}–{max(rates):,.0f})"
-            f" | {statistics.median(ratios):.2f} | {statistics.median(one.busy for one in runs[name]):.0%}"
-            f" | {max(one.peak_mb for one in runs[name]):,.0f} |"
+            f" | {statistics.median(ratios):.2f} | {statistics.median(one.busy for one in own):.0%}"
+            f" | {max(one.peak_mb for one in own):,.0f} |"
         )
     return "\n".join(lines)
 
@@ -90,7 +102,7 @@ def growth(rounds: int) -> str:
             with tempfile.TemporaryDirectory(dir=CACHE) as directory:
                 corpus = Path(directory) / "corpus"
                 start = time.monotonic()
-                peak_mb = _watch(_own_command(stem, corpus, None))
+                peak_mb = watch(_own_command(stem, corpus, None))
                 seconds = time.monotonic() - start
                 stages = json.loads((corpus / "manifest.json").read_text())["seconds"]
             results.append((seconds, seconds - stages["subwords"], peak_mb))
@@ -146,68 +158,13 @@ def _own_command(stem: Path, out: Path, model: Path | None) -> list[str]:
 
 def run(name: str, stem: Path) -> Measured:
     """One participant from start to end; its own clock leaves out what the others do not do either."""
-    vocabulary(stem)
-    python = sys.executable
-    if name == "sockeye":
-        split_text(stem)
-        python = str(environment("sockeye", SOCKEYE) / "bin" / "python")
+    model = vocabulary(stem)
+    split_text(stem)
     with tempfile.TemporaryDirectory(dir=CACHE) as directory:
-        command = [python, "-m", "benchmarks.prepare", "--participant", name, str(stem), directory]
-        peak_mb = _watch(command)
+        words = ["-m", "benchmarks.peers.preparers", name, str(stem), str(model), directory]
+        peak_mb = watch([python_of(name), *words])
         seconds, busy_s = json.loads((Path(directory) / "seconds").read_text())
     return Measured(count_lines(stem) / seconds, peak_mb, busy_s / (2 * seconds))
-
-
-def _take_part(name: str, stem: str, out: str) -> None:
-    """What a participant's process does; writes seconds and processor seconds to OUT/seconds."""
-    clock = Clock()
-    if name == "dragoman":
-        _dragoman(stem, out, clock)
-    elif name == "sentencepiece":
-        _sentencepiece(stem, clock)
-    else:
-        shape = ["--shared-vocab", "--max-processes", "2", "--max-seq-len", "255:255", "--quiet"]
-        files = ["--source", f"{stem}.pieces.en", "--target", f"{stem}.pieces.de", "--output", f"{out}/prepared"]
-        with clock.running():
-            subprocess.run([sys.executable, "-m", "sockeye.prepare_data", *files, *shape], check=True)
-    (Path(out) / "seconds").write_text(json.dumps([clock.seconds, clock.busy_s]))
-
-
-class Clock:
-    """Adds up time, and what the machine's cores worked in that time."""
-
-    def __init__(self) -> None:
-        self.seconds = self.busy_s = 0.0
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        start, busy = time.monotonic(), _busy_s()
-        yield
-        self.seconds += time.monotonic() - start
-        self.busy_s += _busy_s() - busy
-
-
-def _dragoman(stem: str, out: str, clock: Clock) -> None:
-    from dragoman.core import config_file
-    from dragoman.core.progress import Silent
-    from dragoman.corpus.prepare import prepare
-
-    text = f'corpus.texts=[{{source="{stem}.en", target="{stem}.de"}}]'
-    model = f"vocabulary.model={vocabulary(Path(stem))}"
-    config = config_file.load(None, [text, model, f"corpus.directory={out}/corpus"])
-    with clock.running():
-        prepare(config, mirror=None, progress=Silent())
-
-
-def _sentencepiece(stem: str, clock: Clock) -> None:
-    import sentencepiece
-
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(vocabulary(Path(stem))))
-    for language in ("en", "de"):
-        lines = Path(f"{stem}.{language}").read_text(encoding="utf-8").split("\n")[:-1]
-        with clock.running():
-            for first in range(0, len(lines), 100_000):
-                processor.encode(lines[first : first + 100_000], num_threads=2)
 
 
 def split_text(stem: Path) -> None:
@@ -225,50 +182,6 @@ def split_text(stem: Path) -> None:
                     " ".join(pieces) + "\n" for pieces in processor.encode(lines, out_type=str, num_threads=2)
                 )
             partial.rename(path)
-
-
-def _watch(command: Sequence[str]) -> float:
-    """Run a command; the most memory that it and its children held together, in MB (shared pages counted once)."""
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    peak_kb = 0
-    ended = threading.Event()
-
-    def sample() -> None:
-        nonlocal peak_kb
-        while not ended.wait(0.1):
-            peak_kb = max(peak_kb, sum(_proportional_kb(pid) for pid in _family(process.pid)))
-
-    thread = threading.Thread(target=sample)
-    thread.start()
-    code = process.wait()
-    ended.set()
-    thread.join()
-    if code:
-        raise SystemExit(f"{' '.join(command)} ended with code {code}")
-    return peak_kb / 1000
-
-
-def _family(pid: int) -> list[int]:
-    try:
-        tasks = Path(f"/proc/{pid}/task").iterdir()
-        children = [int(child) for task in tasks for child in (task / "children").read_text().split()]
-    except OSError:
-        return []
-    return [pid, *(member for child in children for member in _family(child))]
-
-
-def _proportional_kb(pid: int) -> int:
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
-
-
-def _busy_s() -> float:
-    """Processor seconds that the machine has spent working since it started."""
-    ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
-    return (sum(ticks) - ticks[3] - ticks[4]) / 100
 
 
 if __name__ == "__main__":

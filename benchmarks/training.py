@@ -8,47 +8,34 @@ peak is taken in the same minutes. Only ratios inside one table mean anything.
 import argparse
 import dataclasses
 import json
-import os
-import signal
 import statistics
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
-import numpy as np
-
-from benchmarks.ground import ROOT, environment
 from benchmarks.multi30k import NUM_PIECES
+from benchmarks.peers.roster import DRAGOMAN, PEERS, python_of
+from benchmarks.turns import Clock, Participant, Start, race
 from dragoman.core.config import ModelConfig
 from dragoman.theory.cost import flops_per_target_token
 
 LENGTHS = 15.28, 15.77
 """Mean source and target tokens with end-of-sentence."""
 CEILING = "matrices"
-Clock = Literal["wall_s", "cpu_s"]
-"""CPU time is the fairer clock where others use the machine too; set OMP_WAIT_POLICY=passive for it."""
 THREADS = {"OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Who takes part: a module of `benchmarks.peers`, the packages of its environment, its environment variables."""
+    """Who takes part: a module of `benchmarks.peers`, whose environment it needs, its environment variables."""
 
     module: str
-    packages: tuple[tuple[str, ...], ...] = ()
+    peer: str = DRAGOMAN
     variables: dict[str, str] = field(default_factory=dict)
 
-    def python(self) -> Path:
-        """The interpreter of the entry's own environment, which is installed by name if it is not there."""
-        if not self.packages:
-            return Path(sys.executable)
-        return environment(self.module, self.packages) / "bin" / "python"
+    def start(self, preset: str) -> Start:
+        command = [python_of(self.peer), "-m", f"benchmarks.peers.{self.module}", "--preset", preset]
+        return Start(command, {**THREADS, **self.variables})
 
 
 def entries(is_quiet: bool = False) -> dict[str, Entry]:
@@ -56,116 +43,19 @@ def entries(is_quiet: bool = False) -> dict[str, Entry]:
     own = {"GOMP_CPU_AFFINITY": "0-1", "OMP_WAIT_POLICY": "active"} if is_quiet else {}
     return {
         CEILING: Entry("matrices", variables=own),
-        "dragoman": Entry("dragoman_training", variables=own),
-        "huggingface": Entry("huggingface", (("torch==2.13.0",), ("transformers", "numpy"))),
-        "opennmt": Entry(
-            "opennmt",
-            (
-                ("torch==2.13.0",),
-                ("--no-deps", "OpenNMT-py==3.5.1"),
-                ("numpy", "configargparse", "pyyaml", "tensorboard"),
-            ),
-        ),
+        DRAGOMAN: Entry("dragoman_training", variables=own),
+        **{key: Entry(key, key) for key in PEERS if key != DRAGOMAN},
     }
 
 
-@dataclass(frozen=True)
-class Slice:
-    """What one participant did in one turn."""
-
-    amount: int
-    wall_s: float
-    cpu_s: float
-
-
-@dataclass
-class Participant:
-    """A running process and what it has done in its slices."""
-
-    name: str
-    process: "subprocess.Popen[bytes]"
-    counter: "np.memmap[tuple[int], np.dtype[np.int64]]"
-    slices: list[Slice] = field(default_factory=list)
-
-    def run(self, least_steps: int, least_s: float) -> Slice:
-        """Continue, and stop at the end of the first step after so many steps and seconds."""
-        start_s, start_cpu_s, start_amount = time.monotonic(), self._cpu_s(), int(self.counter[0])
-        done, steps = start_amount, 0
-        self.process.send_signal(signal.SIGCONT)
-        while True:
-            if int(self.counter[0]) != done:
-                done, steps = int(self.counter[0]), steps + 1
-                if steps >= least_steps and time.monotonic() - start_s >= least_s:
-                    break
-            time.sleep(0.005)
-            if self.process.poll() is not None:
-                raise SystemExit(f"{self.name} ended with code {self.process.returncode}")
-        self.process.send_signal(signal.SIGSTOP)
-        return Slice(done - start_amount, time.monotonic() - start_s, self._cpu_s() - start_cpu_s)
-
-    def rates(self, clock: Clock) -> list[float]:
-        return [part.amount / getattr(part, clock) for part in self.slices]
-
-    def rate(self, clock: Clock) -> float:
-        seconds: float = sum(getattr(part, clock) for part in self.slices)
-        return sum(part.amount for part in self.slices) / seconds
-
-    def _cpu_s(self) -> float:
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    @property
-    def peak_rss_mb(self) -> float:
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) / 1000
-
-
-@contextmanager
-def started(name: str, entry: Entry, preset: str, directory: Path) -> Iterator[Participant]:
-    """A participant from its start to its end."""
-    file = directory / name
-    file.write_bytes(bytes(8))
-    command = [
-        str(entry.python()),
-        "-m",
-        f"benchmarks.peers.{entry.module}",
-        "--preset",
-        preset,
-        "--counter",
-        str(file),
-    ]
-    variables = {**os.environ, **THREADS, **entry.variables}
-    with (directory / f"{name}.log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=log, stderr=log)
-    try:
-        yield Participant(name, process, np.memmap(file, dtype=np.int64, mode="r", shape=(1,)))
-    finally:
-        process.kill()
-        process.wait()
-
-
-def measure(chosen: dict[str, Entry], preset: str, rounds: int, slice_s: float) -> Iterator[list[Participant]]:
-    """Let all take turns; yields after every round."""
-    with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
-        participants = []
-        for name, entry in chosen.items():
-            participant = stack.enter_context(started(name, entry, preset, Path(directory)))
-            participants.append(participant)
-            try:
-                participant.run(least_steps=2, least_s=2.0)
-            except SystemExit:
-                sys.stderr.write((Path(directory) / f"{name}.log").read_text())
-                raise
-        for number in range(rounds):
-            for participant in participants if number % 2 == 0 else reversed(participants):
-                participant.slices.append(participant.run(least_steps=1, least_s=slice_s))
-            yield participants
+def flops_of(preset: str) -> float:
+    """Useful floating-point operations of a target token, forward and backward."""
+    return flops_per_target_token(ModelConfig(preset=preset), NUM_PIECES, *LENGTHS)
 
 
 def table(participants: Sequence[Participant], preset: str) -> str:
     """Markdown: rates over all slices, the fastest against each, share of the multiplies' peak, by both clocks."""
-    flops = flops_per_target_token(ModelConfig(preset=preset), NUM_PIECES, *LENGTHS)
+    flops = flops_of(preset)
     ceiling = next(p for p in participants if p.name == CEILING)
     racers = sorted((p for p in participants if p is not ceiling), key=lambda p: -p.rate("wall_s"))
     lines = [
@@ -209,10 +99,11 @@ def main() -> None:
     chosen = {name: entries(arguments.quiet)[name] for name in dict.fromkeys([CEILING, *arguments.only])} | dict(
         arguments.also
     )
-    for participants in measure(chosen, arguments.preset, arguments.rounds, arguments.slice_s):
-        print(table(participants, arguments.preset), end="\n\n", flush=True)
+    starts = {name: entry.start(arguments.preset) for name, entry in chosen.items()}
+    for now in race(starts, arguments.rounds, arguments.slice_s):
+        print(table(now.participants, arguments.preset), end="\n\n", flush=True)
         if arguments.json:
-            slices = {p.name: [dataclasses.asdict(part) for part in p.slices] for p in participants}
+            slices = {p.name: [dataclasses.asdict(part) for part in p.slices] for p in now.participants}
             arguments.json.write_text(json.dumps(slices, indent=1) + "\n")
 
 

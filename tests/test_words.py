@@ -50,7 +50,7 @@ def commands_of(page: str) -> Iterator[Shown]:
 
 
 def make_targets() -> set[str]:
-    return set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
 
 
 def unknown_targets(command: str) -> list[str]:

@@ -1,31 +1,65 @@
-"""Participants of the decoding benchmark: each translates the same 1,000 sentences for ever with random weights.
+"""Participants of the decoding benchmark: each translates the same sentences for ever with random weights.
 
 Beam 5, always 15 steps. Started as `python -m benchmarks.peers.decoders ENGINE --preset P --counter F`; counts
-sentences. Every engine's libraries are imported only where it runs: each may have an environment of its own.
+sentences. Every engine is handed a list of sentences and sorts, batches and shares them out in its own way. Its
+libraries are imported only where it runs: each may have an environment of its own.
 """
 
 import argparse
-import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
-
 from benchmarks import multi30k
-from benchmarks.peers.participant import SIZES, padded
+from benchmarks.ground import CACHE
+from benchmarks.peers.participant import BEAM, NUM_STEPS, SIZES
 
-NUM_SENTENCES, BEAM, NUM_STEPS, AT_ONCE = 1_000, 5, 15, 64
+AT_ONCE = 256
+"""Sentences that an engine is handed at a time."""
 
 Decode = Callable[[list[list[int]]], object]
-"""Translates one batch."""
+"""Translates sentences, each ending in eos."""
+Engine = Callable[[str, int, str], Decode]
+"""Takes preset, threads and the kind of numbers."""
 
 
-def dragoman(preset: str, threads: int) -> Decode:
-    """Ours."""
+def dragoman(preset: str, threads: int, kind: str) -> Decode:
+    """Ours, exported: pieces to text."""
+    from dragoman.export.engine import Translator
+
+    translator = Translator.open(exported(preset, kind), threads=threads)
+    return lambda sentences: translator.search([sentence[:-1] for sentence in sentences])
+
+
+def ctranslate2(preset: str, threads: int, kind: str) -> Decode:
+    """The same weights in CTranslate2 as a careful reader of its documentation calls it: a worker of one thread a core.
+
+    Pieces to pieces; it sorts the sentences and makes batches itself.
+    """
+    import ctranslate2 as engine
+    import sentencepiece
+
+    from dragoman.core.paths import ExportPaths
+
+    directory = exported(preset, kind)
+    names = sentencepiece.SentencePieceProcessor(model_file=str(ExportPaths(directory).vocabulary("source")))
+    translator = engine.Translator(str(directory), inter_threads=threads, intra_threads=1)
+
+    def decode(sentences: list[list[int]]) -> object:
+        return translator.translate_batch(
+            [names.id_to_piece(sentence[:-1]) for sentence in sentences],
+            beam_size=BEAM,
+            max_batch_size=32,
+            min_decoding_length=NUM_STEPS,
+            max_decoding_length=NUM_STEPS,
+        )
+
+    return decode
+
+
+def torch_search(preset: str, threads: int, kind: str) -> Decode:
+    """Ours while it trains: the beam search that evaluations use."""
     import torch
 
     from dragoman.core.config import ModelConfig
@@ -40,115 +74,58 @@ def dragoman(preset: str, threads: int) -> Decode:
     rules = Rules(ids.bos, ids.eos, beam=BEAM, never=(ids.pad, ids.bos))
 
     def decode(sentences: list[list[int]]) -> object:
-        source, packing = rectangle(sentences, ids.pad)
-        lengths = [NUM_STEPS - 1] * len(sentences)  # the last step writes the end
-        return search(model.step, model.encode(source, packing.lengths), lengths, lengths, rules)
+        found = []
+        for first in range(0, len(sentences), 64):
+            source, packing = rectangle(sentences[first : first + 64], ids.pad)
+            lengths = [NUM_STEPS - 1] * len(packing.lengths)  # the last step writes the end
+            found.append(search(model.step, model.encode(source, packing.lengths), lengths, lengths, rules))
+        return found
 
     return decode
 
 
-def huggingface(preset: str, threads: int) -> Decode:
-    """MarianMTModel.generate."""
-    import torch
-    from transformers import MarianConfig, MarianMTModel  # type: ignore[import-not-found,unused-ignore]
+def marian(preset: str, threads: int, kind: str) -> Decode:
+    """Marian's own translator."""
+    from benchmarks.peers import marian as peer
 
-    torch.set_num_threads(threads)
-    width, inner, heads, layers = SIZES[preset]
-    sides = {
-        f"{side}_{name}": value
-        for side in ("encoder", "decoder")
-        for name, value in (("layers", layers), ("ffn_dim", inner), ("attention_heads", heads))
-    }
-    config = MarianConfig(
-        **sides,
-        vocab_size=multi30k.NUM_PIECES,
-        d_model=width,
-        activation_function="relu",
-        scale_embedding=True,
-        pad_token_id=multi30k.PAD,
-        eos_token_id=multi30k.EOS,
-        decoder_start_token_id=multi30k.BOS,
-        forced_eos_token_id=multi30k.EOS,
-        attn_implementation="sdpa",
-    )
-    model = MarianMTModel(config).eval()
-
-    def decode(sentences: list[list[int]]) -> object:
-        source = torch.from_numpy(padded(sentences))
-        mask = source.ne(multi30k.PAD).long()
-        lengths = {"min_new_tokens": NUM_STEPS, "max_new_tokens": NUM_STEPS}
-        with torch.inference_mode():
-            return model.generate(source, attention_mask=mask, num_beams=BEAM, **lengths)
-
-    return decode
+    return peer.decoder(preset, threads, kind)
 
 
-def ctranslate2(preset: str, threads: int, workers: int = 1) -> Decode:
-    """CTranslate2 in float32 in one worker."""
-    import ctranslate2 as engine
+def huggingface(preset: str, threads: int, kind: str) -> Decode:
+    """Hugging Face's generate."""
+    from benchmarks.peers import huggingface as peer
 
-    with tempfile.TemporaryDirectory() as directory:
-        _ctranslate2_spec(preset).save(directory)
-        translator = engine.Translator(directory, inter_threads=workers, intra_threads=threads // workers)
-
-    def decode(sentences: list[list[int]]) -> object:
-        return translator.translate_batch(
-            [[str(piece) for piece in sentence] for sentence in sentences],
-            beam_size=BEAM,
-            max_batch_size=-(-len(sentences) // workers),
-            min_decoding_length=NUM_STEPS,
-            max_decoding_length=NUM_STEPS,
-        )
-
-    return decode
+    return peer.decoder(preset, threads)
 
 
-def ctranslate2_workers(preset: str, threads: int) -> Decode:
-    """Its faster arrangement: workers of one thread."""
-    return ctranslate2(preset, threads, workers=threads)
+ENGINES: dict[str, tuple[Engine, str, str]] = {
+    "dragoman": (dragoman, "dragoman", "float32"),
+    "dragoman-int8": (dragoman, "dragoman", "int8"),
+    "dragoman-torch": (torch_search, "dragoman", "float32"),
+    "ctranslate2": (ctranslate2, "dragoman", "float32"),
+    "ctranslate2-int8": (ctranslate2, "dragoman", "int8"),
+    "marian": (marian, "marian", "float32"),
+    "marian-int8": (marian, "marian", "int8"),
+    "huggingface": (huggingface, "huggingface", "float32"),
+}
+"""What makes each, in whose environment, with which numbers."""
 
 
-def _ctranslate2_spec(preset: str) -> Any:
-    """A model with random weights."""
-    from ctranslate2 import specs
-    from ctranslate2.specs.model_spec import visit_spec
+def exported(preset: str, kind: str) -> Path:
+    """A model with random weights as `dragoman export` writes it, made if it is not there."""
+    from benchmarks import random_model
 
-    width, inner, heads, layers = SIZES[preset]
-    random = np.random.default_rng(1)
-    shapes = {
-        "decoder/embeddings": (multi30k.NUM_PIECES, width),
-        "encoder/embeddings_0": (multi30k.NUM_PIECES, width),
-        "decoder/projection": (multi30k.NUM_PIECES, width),
-        "self_attention/linear_0": (3 * width, width),
-        "attention/linear_1": (2 * width, width),
-        "ffn/linear_0": (inner, width),
-        "ffn/linear_1": (width, inner),
-    }
-
-    def fill(layer: Any, name: str, value: Any) -> None:
-        *_, scope, place, kind = ("", *name.split("/")) if "/" in name else ("", "", name)
-        if kind in ("gamma", "beta"):
-            setattr(layer, kind, np.full(width, kind == "gamma", dtype=np.float32))
-        elif kind == "weight":
-            shape = shapes.get(f"{scope}/{place}", (width, width))
-            layer.weight = random.normal(0, shape[1] ** -0.5, shape).astype(np.float32)
-
-    spec = specs.TransformerSpec.from_config(layers, heads, pre_norm=True)
-    visit_spec(spec, fill)
-    spec.register_source_vocabulary([str(piece) for piece in range(multi30k.NUM_PIECES)])
-    spec.register_target_vocabulary([str(piece) for piece in range(multi30k.NUM_PIECES)])
-    for side, piece in (("bos", multi30k.BOS), ("eos", multi30k.EOS), ("unk", 3)):
-        setattr(spec.config, f"{side}_token", str(piece))
-    spec.config.decoder_start_token = str(multi30k.BOS)
-    spec.validate()
-    return spec
+    directory = CACHE / f"random-{preset}-{kind}"
+    return directory if directory.exists() else random_model.write(directory, kind, preset)
 
 
-ENGINES = {engine.__name__: engine for engine in (dragoman, huggingface, ctranslate2, ctranslate2_workers)}
+def sentences() -> list[list[int]]:
+    """Sources of Multi30k of as many pieces as the translations will have."""
+    return [source for source, _ in multi30k.load().pairs if len(source) == NUM_STEPS]
 
 
 def main() -> None:
-    """Translate for ever, sentences of similar length together."""
+    """Translate for ever."""
     parser = argparse.ArgumentParser()
     parser.add_argument("engine", choices=tuple(ENGINES))
     parser.add_argument("--preset", default="small", choices=tuple(SIZES))
@@ -156,13 +133,13 @@ def main() -> None:
     parser.add_argument("--counter", type=Path, required=True)
     arguments = parser.parse_args()
     counter = np.memmap(arguments.counter, dtype=np.int64, mode="r+", shape=(1,))
-    sentences = sorted((source for source, _ in multi30k.load().pairs[:NUM_SENTENCES]), key=len)
-    decode = ENGINES[arguments.engine](arguments.preset, arguments.threads)
+    given = sentences()
+    make, _, kind = ENGINES[arguments.engine]
+    decode = make(arguments.preset, arguments.threads, kind)
     while True:
-        for first in range(0, NUM_SENTENCES, AT_ONCE):
-            batch = sentences[first : first + AT_ONCE]
-            decode(batch)
-            counter[0] += len(batch)
+        for first in range(0, len(given) - AT_ONCE, AT_ONCE):
+            decode(given[first : first + AT_ONCE])
+            counter[0] += AT_ONCE
 
 
 if __name__ == "__main__":

@@ -1,18 +1,60 @@
 """Hugging Face Transformers: MarianMTModel in a plain loop with scaled-dot-product attention and AdamW."""
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 
 from benchmarks import multi30k
-from benchmarks.peers.participant import DROPOUT, LEARNING_RATE, SIZES, SMOOTHING, padded, task
+from benchmarks.peers.participant import BEAM, DROPOUT, LEARNING_RATE, NUM_STEPS, SIZES, SMOOTHING, padded, task
+
+AT_ONCE = 64
+"""Sentences that are decoded together."""
 
 
 def main() -> None:
     """Train for ever."""
-    from transformers import MarianConfig, MarianMTModel
-
     torch.set_num_threads(2)
     todo = task()
-    width, inner, heads, layers = SIZES[todo.preset]
+    network = model(todo.preset).train()
+    optimizer = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98))
+    for pairs in todo.batches():
+        source = torch.from_numpy(padded([source for source, _ in pairs]))
+        target = torch.from_numpy(padded([target for _, target in pairs]))
+        before = torch.cat((torch.full_like(target[:, :1], multi30k.BOS), target[:, :-1]), dim=1)
+        logits = network(input_ids=source, attention_mask=source.ne(multi30k.PAD), decoder_input_ids=before).logits
+        loss = torch.nn.functional.cross_entropy(
+            logits.flatten(0, 1), target.flatten(), ignore_index=multi30k.PAD, label_smoothing=SMOOTHING
+        )
+        torch.autograd.backward(loss)
+        optimizer.step()
+        optimizer.zero_grad()
+        todo.done(sum(len(target) for _, target in pairs))
+
+
+def decoder(preset: str, threads: int) -> Callable[[list[list[int]]], object]:
+    """Its `generate`, in batches."""
+    torch.set_num_threads(threads)
+    network = model(preset).eval()
+
+    def decode(sentences: list[list[int]]) -> object:
+        found = []
+        with torch.inference_mode():
+            for first in range(0, len(sentences), AT_ONCE):
+                source = torch.from_numpy(padded(sentences[first : first + AT_ONCE]))
+                lengths = {"min_new_tokens": NUM_STEPS, "max_new_tokens": NUM_STEPS}
+                mask = source.ne(multi30k.PAD).long()
+                found.append(network.generate(source, attention_mask=mask, num_beams=BEAM, **lengths))
+        return found
+
+    return decode
+
+
+def model(preset: str) -> Any:
+    """MarianMTModel with random weights."""
+    from transformers import MarianConfig, MarianMTModel
+
+    width, inner, heads, layers = SIZES[preset]
     config = MarianConfig(
         vocab_size=multi30k.NUM_PIECES,
         d_model=width,
@@ -33,20 +75,7 @@ def main() -> None:
         forced_eos_token_id=multi30k.EOS,
         attn_implementation="sdpa",
     )
-    model = MarianMTModel(config).train()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98))
-    for pairs in todo.batches():
-        source = torch.from_numpy(padded([source for source, _ in pairs]))
-        target = torch.from_numpy(padded([target for _, target in pairs]))
-        before = torch.cat((torch.full_like(target[:, :1], multi30k.BOS), target[:, :-1]), dim=1)
-        logits = model(input_ids=source, attention_mask=source.ne(multi30k.PAD), decoder_input_ids=before).logits
-        loss = torch.nn.functional.cross_entropy(
-            logits.flatten(0, 1), target.flatten(), ignore_index=multi30k.PAD, label_smoothing=SMOOTHING
-        )
-        torch.autograd.backward(loss)
-        optimizer.step()
-        optimizer.zero_grad()
-        todo.done(sum(len(target) for _, target in pairs))
+    return MarianMTModel(config)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.cluster.install import build_wheel, pinned
-from tests.hosts.ground import HOME, SSHD, GroundHost
+from tests.hosts.ground import HOME, GroundHost
 from tests.hosts.runs import HostsRun
 
 
@@ -30,7 +30,7 @@ def without_a_path_to_our_source(host: GroundHost) -> None:
     settings.write_text(re.sub(r" PYTHONPATH=\S+", "", settings.read_text().replace("SetEnv ", "SetEnv  ")))
     assert "PYTHONPATH" not in settings.read_text()
     host.run("pkill", "-F", HOME / "sshd/pid")
-    host.run("taskset", "-c", str(host.core), SSHD, "-f", HOME / "sshd/config")
+    host.open_ssh()
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,16 @@
 """A run on several hosts: started by one command, its records in one place, nothing left anywhere."""
 
 import json
+import os
 import signal
 import subprocess
+import sys
+import time
 
+from dragoman.cluster.copies import KEPT_COPIES
 from dragoman.core import records
 from dragoman.core.run_records import PreflightRecord
+from tests.hosts.ground import HOME
 from tests.hosts.runs import HostsRun
 
 
@@ -68,9 +73,11 @@ def test_detached_it_goes_on_without_us_until_it_is_told_to_stop(two: HostsRun) 
     assert "dragoman stop" in two.words()
     two.process = None
     ground = two.ground
-    deadline_steps = 5
-    while max(two.steps(1), default=0) < deadline_steps:
+    while max(two.steps(1), default=0) < 5:
         assert ground.main.processes("dragoman.cli.main train"), (two.directory / "train.log").read_text()
+        time.sleep(0.1)
+    (pid,) = ground.main.processes("dragoman.cli.main train")
+    assert os.getsid(pid) == pid, "the end of a terminal does not reach it"
     second = ground.dragoman(
         "train", "tiny.toml", "--hosts", two.hosts, "--run", "run", "--set", "training.max_steps=100000",
         "--set", "training.evaluate_every_steps=0", stderr=subprocess.PIPE,
@@ -83,9 +90,24 @@ def test_detached_it_goes_on_without_us_until_it_is_told_to_stop(two: HostsRun) 
     assert stopping.returncode == 0, said
     assert "run has stopped" in said
     assert ground.leftovers() == {}
-    last = two.checkpoints()[-1]
-    copies = sorted(path.name for path in (ground["right"].directory / "dragoman/runs").glob("*/checkpoints/step_*"))
-    assert copies[-1] == last
     again = ground.dragoman("stop", "run", stderr=subprocess.PIPE)
     assert "nobody trains run" in again.communicate(timeout=60)[1]
     assert again.returncode == 2
+    goes_on_from_its_copy(two)
+
+
+def goes_on_from_its_copy(two: HostsRun) -> None:
+    """The main host is lost, for all that right knows; what was copied there is enough to go on with alone."""
+    last, right = two.checkpoints()[-1], two.ground["right"]
+    (copy,) = (right.directory / "dragoman/runs").glob("run-*/checkpoints")
+    copies = sorted(path.name for path in copy.glob("step_*"))
+    assert copies[-1] == last and len(copies) <= KEPT_COPIES
+    place, step = HOME / copy.parent.relative_to(right.directory), int(last.removeprefix("step_"))
+    alone = right.start(
+        sys.executable, "-m", "dragoman.cli.main", "train", place / "config.toml", "--run", place,
+        "--set", f"training.max_steps={step + 2}", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    said, _ = alone.communicate(timeout=120)
+    assert alone.returncode == 0, said
+    assert f"going on from step {step:,}" in said
+    assert (copy / f"step_{step + 2:07}").is_dir()

@@ -169,6 +169,20 @@ def test_a_public_address_is_refused_unless_it_is_allowed(ground: Ground) -> Non
     assert faults(ground, hosts, "--allow-public") == []
 
 
+def test_ports_that_the_world_can_reach_are_told(ground: Ground) -> None:
+    """A router that passes everything on, as clouds have them: what listens at the private address is public."""
+    left, right = ground["left"], ground["right"]
+    right.run("ip", "link", "add", "wan0", "type", "bridge")
+    right.run("ip", "address", "add", "93.184.216.2/32", "dev", "wan0")
+    right.run("ip", "link", "set", "wan0", "up")
+    left.run("ip", "route", "add", "93.184.216.2", "via", right.address)
+    assert faults(ground, ground.hosts_file()) == [], "nothing listens at the public address itself"
+    passed_on = ["-d", "93.184.216.2", "-j", "DNAT", "--to-destination", right.address]
+    right.run("iptables", "-t", "nat", "-A", "PREROUTING", *passed_on)
+    fault = one(faults(ground, ground.hosts_file()))
+    assert fault == "ports right: its ports are open at the public address 93.184.216.2; close them in the firewall"
+
+
 def test_a_firewall_is_told(ground: Ground) -> None:
     ground["right"].run("iptables", "-A", "INPUT", "-p", "tcp", "--dport", "1024:65535", "--syn", "-j", "DROP")
     fault = one(faults(ground, ground.hosts_file()))

@@ -10,7 +10,8 @@ from dragoman.report.questions.divergence import did_it_diverge
 from dragoman.report.questions.elasticity import how_step_time_relates_to_the_network
 from dragoman.report.questions.network import was_the_network_the_bottleneck
 from dragoman.report.questions.overfitting import is_overfitted
-from dragoman.report.questions.speed import did_it_wait_for_input, how_much_was_padding, was_a_rank_slow
+from dragoman.report.questions.speed import did_it_wait_for_input, how_much_was_padding
+from dragoman.report.questions.stragglers import was_a_rank_slow
 from dragoman.report.questions.traffic import did_the_wire_carry_it
 from dragoman.report.questions.trained import is_trained
 from dragoman.report.run_directory import read_run

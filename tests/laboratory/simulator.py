@@ -1,105 +1,31 @@
 """Writes a whole run directory from conditions that are known: machines that this one is not, such as GPUs.
 
 Follows the physics of `theory.wire` with noise drawn from a seed: ranks compute, the slowest is waited for, the ring
-moves its bytes at the rate of the link, backward hides what it can, probe steps hide nothing. Interfaces count the
-bytes, GPUs read busy and draw power by what they really do. The truth is in `Conditions`; verdicts must find it.
+moves its bytes at the rate of the link, backward hides what it can, probe steps hide nothing. The truth is in
+`Conditions`; verdicts must find it.
 """
 
-import dataclasses
 import json
 import struct
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from dragoman.core import records
 from dragoman.core.config import BatchingConfig, Config, ModelConfig, ScheduleConfig, TrainingConfig
 from dragoman.core.config_text import to_toml
 from dragoman.core.paths import RunPaths
-from dragoman.core.run_records import (
-    EvalRecord,
-    EventRecord,
-    GpuSample,
-    HostRecord,
-    NicSample,
-    PreflightRecord,
-    SentenceLosses,
-    StepRecord,
-    SystemRecord,
-    TimedExchange,
-)
+from dragoman.core.run_records import EventRecord, HostRecord, PreflightRecord, StepRecord, TimedExchange
 from dragoman.theory import wire
+from tests.laboratory.conditions import Conditions
+from tests.laboratory.simulated_hosts import Column, stamp, write_telemetry
+from tests.laboratory.simulated_learning import NUM_EVALUATIONS, write_evaluations
 
-Column = npt.NDArray[np.float64]
-
-BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 FORWARD_SHARE = 1 / 3
 FIRST_PROBE = 10
-SAMPLE_EVERY_S = 2.0
-FLOAT_BYTES = 4
 LAST_BUCKET_SHARE = 0.276
 """The tied embedding of base."""
-IDLE_POWER_SHARE = 0.16
-"""Of the cap: kernels that only wait, at a reading of 100 %."""
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """The truth about a run."""
-
-    num_steps: int = 260
-    num_hosts: int = 2
-    ranks_per_host: int = 2
-    parameters: int = 60_880_896
-    compute_s: float = 0.5
-    """Forward and backward of a rank, without noise."""
-    noise: float = 0.02
-    """Of each time, relative."""
-    link_bytes_per_s: float = 11.5e9
-    latency_s: float = 50e-6
-    num_buckets: int = 10
-    hides_exchange: bool = True
-    slow_rank: int | None = None
-    slow_factor: float = 1.0
-    data_wait_s: float = 0.002
-    padding_share: float = 0.05
-    degrades_at_step: int | None = None
-    degrades_by: float = 1.0
-    carries_over: str = "eth0"
-    """The interface that really carries the gradients."""
-    meant_for: str = "eth0"
-    """The interface that was meant to."""
-    other_traffic_bytes_per_s: float = 20_000.0
-    gpu: str | None = "Tesla V100-PCIE-16GB"
-    gpu_busy: float = 0.98
-    power_cap_w: float = 250.0
-    has_preflight: bool = True
-    preflight_bytes_per_s: float | None = None
-    """What the preflight measured; the link's own rate if None."""
-    probe_every: int = 50
-    """Steps between probes; 0 is never. Training has one every 200, more than these short runs can hold."""
-    tokens_per_step: int = 25_000
-    price_per_hour: float = 12.24
-
-    @property
-    def num_ranks(self) -> int:
-        return self.num_hosts * self.ranks_per_host
-
-    @property
-    def row_bytes(self) -> int:
-        return self.parameters * FLOAT_BYTES
-
-    def exchange_s(self, step: int) -> float:
-        """The whole ring at a step, without noise."""
-        rate = self.link_bytes_per_s
-        if self.degrades_at_step is not None and step >= self.degrades_at_step:
-            rate /= self.degrades_by
-        between = wire.Link(rate, self.latency_s)
-        ground = wire.Wire(wire.Layout(self.num_ranks, self.num_hosts), between)
-        return wire.exchange_s(ground, self.row_bytes, num_buckets=self.num_buckets)
 
 
 @dataclass(frozen=True)
@@ -127,16 +53,13 @@ def simulate(directory: Path, conditions: Conditions, seed: int = 0) -> Path:
         paths.steps(rank).parent.mkdir(exist_ok=True)
         lines = (_record(conditions, i + 1, rank, one, float(ends[i]), random) for i, one in enumerate(times))
         records.write_lines(paths.steps(rank), lines)
-    _write_telemetry(paths, conditions, times, ends, random)
-    _write_evaluations(paths, conditions, ends, random)
+    computing_s = float(np.median([one.forward_s.mean() + one.backward_s.mean() for one in times]))
+    write_telemetry(paths, conditions, ends, computing_s, random)
+    write_evaluations(paths, ends, random)
     started = EventRecord(stamp(0), "started", 0, 0, f"{conditions.num_ranks} ranks")
     stopped = EventRecord(stamp(float(ends[-1])), "stopped", conditions.num_steps, 0, "max_steps reached")
     records.write_lines(paths.events, [started, stopped])
     return directory
-
-
-def stamp(second: float) -> str:
-    return (BEGIN + timedelta(seconds=second)).isoformat(timespec="milliseconds")
 
 
 def _step(c: Conditions, step: int, random: np.random.Generator) -> _Times:
@@ -195,7 +118,7 @@ def _write_settings(paths: RunPaths, c: Conditions) -> None:
         batching=BatchingConfig(tokens_per_step=c.tokens_per_step, tokens_per_micro_batch=8192),
         schedule=ScheduleConfig(kind="inverse_sqrt", peak=1e-3, warmup_steps=100),
         training=TrainingConfig(
-            max_steps=c.num_steps, evaluate_every_steps=max(1, c.num_steps // 10), price_per_hour=c.price_per_hour
+            max_steps=c.num_steps, evaluate_every_steps=c.num_steps // NUM_EVALUATIONS, price_per_hour=c.price_per_hour
         ),
     )
     paths.config.write_text(to_toml(config), encoding="utf-8")
@@ -227,133 +150,3 @@ def _preflight(c: Conditions) -> PreflightRecord:
         for place, name in enumerate(names)
     )
     return PreflightRecord(1, stamp(-60), hosts, exchanges if c.num_hosts > 1 else (), c.compute_s)
-
-
-def _write_telemetry(
-    paths: RunPaths, c: Conditions, times: list[_Times], ends: Column, random: np.random.Generator
-) -> None:
-    """A record every other second; counters grow with the steps done, power with the share of computing."""
-    sent_a_step = wire.nic_bytes(c.row_bytes, wire.Layout(c.num_ranks, c.num_hosts))
-    seconds = np.arange(0.0, float(ends[-1]) + SAMPLE_EVERY_S, SAMPLE_EVERY_S)
-    done = np.interp(seconds, np.concatenate([[0.0], ends]), np.arange(len(ends) + 1))
-    busy = float(
-        np.median([one.forward_s.mean() + one.backward_s.mean() for one in times])
-        / np.median(ends / np.arange(1, len(ends) + 1))
-    )
-    power = c.power_cap_w * (IDLE_POWER_SHARE + (0.95 - IDLE_POWER_SHARE) * min(1.0, busy))
-    for number in range(c.num_hosts):
-        host = f"host{number}"
-        paths.telemetry(host).parent.mkdir(exist_ok=True)
-        lines = []
-        for second, steps in zip(seconds.tolist(), done.tolist(), strict=True):
-            counters = {"lo": 1_000.0 * second, "eth0": 0.0, "eth1": 0.0}
-            for name in ("eth0", "eth1"):
-                counters[name] += c.other_traffic_bytes_per_s * second
-            counters[c.carries_over] += sent_a_step * steps
-            nics = tuple(
-                NicSample(n, round(v), round(v), round(v / 1448), round(v / 1448), 0, 1000.0)
-                for n, v in counters.items()
-            )
-            gpus = (
-                tuple(
-                    _gpu(c, index, power * float(np.exp(0.03 * random.standard_normal())))
-                    for index in range(c.ranks_per_host)
-                )
-                if c.gpu
-                else ()
-            )
-            lines.append(
-                SystemRecord(
-                    stamp(second),
-                    host,
-                    0.3,
-                    8 * 10**9,
-                    64 * 10**9,
-                    4 * 10**9,
-                    10**12,
-                    10**9,
-                    10**9,
-                    nics,
-                    c.meant_for,
-                    gpus,
-                )
-            )
-        records.write_lines(paths.telemetry(host), lines)
-
-
-def _gpu(c: Conditions, index: int, power_w: float) -> GpuSample:
-    assert c.gpu is not None
-    return GpuSample(index, c.gpu, c.gpu_busy, 12 * 10**9, 16 * 10**9, power_w, c.power_cap_w, 1380.0, 1380.0, 50.0, ())
-
-
-def _write_evaluations(paths: RunPaths, c: Conditions, ends: Column, random: np.random.Generator) -> None:
-    """A healthy curve, still falling."""
-    every = max(1, c.num_steps // 10)
-    learning = Learning(tuple(range(every, c.num_steps + 1, every)))
-    write_evaluations(paths, learning, random, lambda step: float(ends[step - 1]))
-
-
-@dataclass(frozen=True)
-class Learning:
-    """The truth about a loss curve: dev and train loss by step."""
-
-    steps: tuple[int, ...]
-    floor: float = 2.0
-    amplitude: float = 7.0
-    exponent: float = 0.4
-    rise_from: int | None = None
-    """From this step on dev loss rises by `rise_a_step`."""
-    rise_a_step: float = 0.0
-    gap: float = 0.1
-    """How far train loss lies below dev loss at the end; it grows with the steps."""
-    noise: float = 0.003
-    num_sentences: int = 200
-
-    def dev(self, step: int) -> float:
-        risen = self.rise_a_step * max(0, step - self.rise_from) if self.rise_from is not None else 0.0
-        return float(self.floor + self.amplitude * step**-self.exponent + risen)
-
-    def train(self, step: int) -> float:
-        return float(self.floor + self.amplitude * step**-self.exponent - self.gap * step / self.steps[-1])
-
-
-def write_evaluations(paths: RunPaths, truth: Learning, random: np.random.Generator, second_of: "object") -> None:
-    """Evaluations and the losses of their sentences: a sentence is as hard at every step, plus a little noise."""
-    assert callable(second_of)
-    tokens = random.integers(5, 40, truth.num_sentences)
-    hardness = 0.5 * random.standard_normal(truth.num_sentences)
-    hardness -= float((hardness * tokens).sum() / tokens.sum())
-    lines = []
-    for step in truth.steps:
-        each = truth.dev(step) + hardness + 0.05 * random.standard_normal(truth.num_sentences)
-        each += truth.noise * float(random.standard_normal())
-        losses = each * tokens
-        dev = float(losses.sum() / tokens.sum())
-        lines.append(_evaluation(step, dev, truth.train(step), float(second_of(step)), truth.num_sentences))
-        path = paths.sentence_losses(step)
-        path.parent.mkdir(exist_ok=True)
-        sentences = SentenceLosses(step, tuple(round(float(x), 4) for x in losses), tuple(int(n) for n in tokens))
-        path.write_text(records.dumps(sentences))
-    records.write_lines(paths.evals, lines)
-
-
-def _evaluation(step: int, dev: float, train: float, second: float, num_sentences: int) -> EvalRecord:
-    bleu = max(0.1, 40 * (1 - dev / 9))
-    return EvalRecord(step, stamp(second), 25_000 * step, second, dev, train, bleu, (bleu - 1, bleu + 1), bleu + 20,
-                      "nrefs:1", "nrefs:1", num_sentences, 1.0)  # fmt: skip
-
-
-def with_learning(directory: Path, truth: Learning, seed: int) -> Path:
-    """Replaces the evaluations of a simulated run."""
-    random = np.random.default_rng([seed, 2])
-    write_evaluations(RunPaths(directory), truth, random, float)
-    return directory
-
-
-HEALTHY = Conditions()
-"""Four GPUs on two hosts joined by 100 Gb/s: nothing waits for long."""
-
-
-def like(healthy: Conditions = HEALTHY, **changes: object) -> Conditions:
-    """Healthy but for what is said."""
-    return dataclasses.replace(healthy, **changes)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,7 +59,7 @@ def test_a_train_loss_far_below_is_not_overfitting_while_dev_loss_falls(overfitt
 
 
 def test_half_way_down_it_still_improves(overfitting: RealRun, tmp_path: Path) -> None:
-    found = asked(overfitting.as_it_stood(tmp_path / "run", 125))
+    found = asked(overfitting.as_it_stood(tmp_path / "run", 100))
     assert found["trained"].verdict == "improving"
     assert found["overfit"].verdict == "no"
 
@@ -77,6 +78,33 @@ def test_a_run_at_the_floor_of_its_data_is_converged(at_the_floor: RealRun) -> N
     found = answers(facts)
     assert found["trained"].verdict == "converged"
     assert found["overfit"].verdict == "no"
+
+
+def events_of(directory: Path) -> Any:
+    reading = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    events = reading.EventAccumulator(str(directory))
+    events.Reload()
+    return events
+
+
+def test_tensorboard_shows_all_of_a_run(at_the_floor: RealRun) -> None:
+    place = at_the_floor.directory / "tensorboard"
+    events = events_of(place)
+    wanted = {
+        *("train/loss", "train/smoothed_loss", "eval/dev_loss", "eval/train_loss", "eval/bleu", "eval/chrf"),
+        *("train/learning_rate", "train/gradient_norm", "speed/tokens_per_s", "speed/step_s", "speed/data_wait_share"),
+        *("speed/forward_s", "speed/backward_s", "speed/exchange_share", "speed/optimizer_s"),
+        *("speed/padding_share", "speed/wire_mb"),
+    }
+    assert wanted <= set(events.Tags()["scalars"])
+    assert {"samples", "recipe"} <= set(events.Tags()["tensors"])
+    assert "_hparams_/session_start_info" in events.PluginTagToContent("hparams")
+    told = events.Tensors("samples")[-1].tensor_proto.string_val[0].decode()
+    assert "source       " in told
+    assert "translation  " in told
+    [host] = place.glob("host-*")
+    charted = set(events_of(host).Tags()["scalars"])
+    assert {"system/memory_share", "system/training_memory_gb", "system/disk_free_gb"} <= charted
 
 
 def test_the_same_run_at_its_beginning_is_not(at_the_floor: RealRun, tmp_path: Path) -> None:
@@ -107,11 +135,30 @@ def test_a_run_that_was_killed_goes_on_and_tells_what_that_cost(at_the_floor: Re
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("seed", range(10))
-def test_overfitting_and_convergence_are_found_whatever_the_seed(
-    overfitting: RealRun, at_the_floor: RealRun, seed: int, tmp_path: Path
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_learning_by_heart_is_told_at_every_stage_whatever_the_seed(
+    overfitting: RealRun, seed: int, tmp_path: Path
 ) -> None:
-    for fixture, key, verdict in ((overfitting, "overfit", "yes"), (at_the_floor, "trained", "converged")):
-        run = RealRun(fixture.recipe, tmp_path / key)
-        assert run.train(f"training.seed={seed + 100}") == 0
-        assert asked(run.directory)[key].verdict == verdict
+    run = RealRun(overfitting.recipe, tmp_path / "run")
+    assert run.train(f"training.seed={seed}") == 0
+    stages = {"too short": 75, "improving": 100, "at its best": best_step(run)}
+    found = {name: asked(run.as_it_stood(tmp_path / name, step)) for name, step in stages.items()}
+    found["by heart"] = asked(run.directory)
+    verdicts = {name: (answers["trained"].verdict, answers["overfit"].verdict) for name, answers in found.items()}
+    assert verdicts["too short"] == ("undetermined", "no")
+    assert verdicts["improving"] == ("improving", "no")
+    assert verdicts["at its best"][1] == "no"
+    assert verdicts["at its best"][0] != "past its best"
+    assert verdicts["by heart"] == ("past its best", "yes")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_a_run_at_its_floor_is_converged_and_nothing_else_whatever_the_seed(
+    at_the_floor: RealRun, seed: int, tmp_path: Path
+) -> None:
+    run = RealRun(at_the_floor.recipe, tmp_path / "run")
+    assert run.train(f"training.seed={seed}") == 0
+    found = {key: answer.verdict for key, answer in asked(run.directory).items()}
+    assert (found["trained"], found["overfit"], found["divergence"]) == ("converged", "no", "no")

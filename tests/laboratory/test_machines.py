@@ -14,7 +14,8 @@ import pytest
 from dragoman.report.answers import Answer
 from dragoman.report.run_directory import read_run
 from tests.laboratory.asking import answers
-from tests.laboratory.simulator import Conditions, like, simulate
+from tests.laboratory.conditions import Conditions, like
+from tests.laboratory.simulator import simulate
 
 SEEDS = range(10)
 PROBES = (50, 200, 0)

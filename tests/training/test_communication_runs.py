@@ -2,6 +2,9 @@
 
 import pytest
 
+from dragoman.core import records
+from dragoman.core.paths import RunPaths
+from dragoman.core.run_records import ExchangeRecord
 from tests.training.tiny_run import TinyRun, kill_all
 
 CYCLES = {"eight_bits": 1, "local_steps_4": 4, "half": 1, "larger_step": 2}
@@ -51,7 +54,14 @@ def test_a_probe_measures_the_wire_and_the_wait_for_others(whole_run_of_two: Tin
         assert record.skew_s is not None and 0 <= record.skew_s <= record.exchange_s
 
 
-def test_a_larger_step_that_the_recipe_does_not_allow_is_refused(tiny_run: TinyRun) -> None:
-    done = tiny_run.train("communication.mode=larger_step", processes=2)
-    assert done.returncode == 2
-    assert "needs communication.max_tokens_per_step" in done.stderr
+def test_every_bucket_of_a_probe_and_of_the_update_after_it_is_on_record(whole_run_of_two: TinyRun) -> None:
+    paths = RunPaths(whole_run_of_two.directory)
+    for rank in range(2):
+        steps, lines = whole_run_of_two.steps(rank), list(records.read_lines(paths.exchanges(rank), ExchangeRecord))
+        assert [line.step for line in lines] == [10, 11]
+        assert [line.skew_s is not None for line in lines] == [True, False]
+        for line in lines:
+            assert (line.is_probe, line.wait_s) == (True, steps[line.step].exchange_s)
+            assert sum(bucket.sent_bytes for bucket in line.buckets) == steps[line.step].wire_bytes
+            exposed = sum(bucket.exposed_s for bucket in line.buckets)
+            assert 0 <= exposed + (line.skew_s or 0.0) <= line.wait_s + 1e-5

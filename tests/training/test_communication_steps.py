@@ -1,7 +1,7 @@
 """Whole steps over the wire, with a real model: early or late, in larger steps, in local steps, stopped and resumed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from dragoman.model.batch import Batch, SpecialIds
 from dragoman.model.loss import Loss
 from dragoman.model.transformer import Transformer
 from dragoman.theory.wire import PLAIN, Layout, Rung, ladder
+from dragoman.training.communication.wire import Delivery
 from dragoman.training.gradients import Gradients
 from dragoman.training.local_steps import LocalStepper
 from dragoman.training.optimizer import Optimizer
@@ -52,17 +53,22 @@ def weights(stepper: Stepper) -> bytes:
     return b"".join(p.detach().numpy().tobytes() for p in stepper.model.parameters())
 
 
-def rung_named(name: str, size: int) -> Rung:
-    rungs = ladder(Layout(size, size), max_step_factor=4, local_steps=4)
+Hosts = tuple[tuple[int, ...], ...]
+
+
+def rung_named(name: str, hosts: Hosts) -> Rung:
+    rungs = ladder(Layout(sum(map(len, hosts)), len(hosts)), max_step_factor=4, local_steps=4)
     return next(rung for rung in rungs if rung.name == name)
 
 
-def on(world: World, name: str) -> Stepper:
-    hosts = tuple((rank,) for rank in range(world.size))
-    return on_rung(stepper_of(world), rung_named(name, world.size), hosts, OptimizerConfig())
+def on(world: World, name: str, hosts: Hosts = ()) -> Stepper:
+    """On a rung of the ladder; every rank has a host of its own unless `hosts` says otherwise."""
+    hosts = hosts or tuple((rank,) for rank in range(world.size))
+    return on_rung(stepper_of(world), rung_named(name, hosts), hosts, OptimizerConfig())
 
 
 RUNGS = ("plain", "half", "eight_bits", "larger_step_2", "local_steps_4")
+TWO_LEVEL_RUNGS = ("two_level", "two_level_half", "eight_bits", "larger_step_2", "local_steps_4")
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,8 @@ class Timed:
     early: list[int]
     """Buckets of each step that had left before backward was done."""
     is_in_order: bool
+    exposed: list[tuple[float, float]]
+    """Of each step: what its buckets say together, and the wait."""
 
 
 def trained(world: World, probe_every: int) -> Timed:
@@ -88,6 +96,7 @@ def trained(world: World, probe_every: int) -> Timed:
         [one.skew_s is not None for one in crossed],
         [sum(delivery.ready_s < 0 for delivery in one.deliveries) for one in crossed],
         all(each == sorted(each) for each in starts),
+        [(sum(delivery.exposed_s for delivery in one.deliveries) + (one.skew_s or 0), one.wait_s) for one in crossed],
     )
 
 
@@ -104,6 +113,19 @@ def test_steps_are_equal_to_the_byte_whether_buckets_leave_early_or_late(tmp_pat
         assert all(number >= 2 for number in early.early), "buckets leave while backward runs"
         assert late.early == [0] * 4
         assert early.is_in_order and late.is_in_order
+        for told, waited in (*early.exposed, *late.exposed):
+            assert 0 <= told <= waited, "nothing is counted twice"
+
+
+def test_only_what_backward_did_not_hide_is_exposed() -> None:
+    hidden, half, late = (Delivery(4, 4, -3.0, start, end) for start, end in ((-2.0, -1.0), (-1.0, 0.5), (0.5, 2.0)))
+    assert [one.exposed_s for one in (hidden, half, late)] == [0.0, 0.5, 1.5]
+
+
+@pytest.mark.parametrize(("cycle", "watched"), [(1, [10, 11, 210, 211]), (2, [20, 22])])
+def test_probes_and_the_updates_after_them_are_watched(cycle: int, watched: list[int]) -> None:
+    stepper = replace(stepper_of(alone()), cycle=cycle, probe_every=200)
+    assert [number for number in range(1, 300) if stepper.is_watched(number)] == watched
 
 
 def test_buckets_cover_the_row_and_the_embedding_leaves_last() -> None:
@@ -165,15 +187,15 @@ def saved(stepper: Stepper) -> Saved:
     )
 
 
-def whole_and_resumed(world: World, names: tuple[str, ...]) -> list[tuple[bytes, bytes]]:
+def whole_and_resumed(world: World, names: tuple[str, ...], hosts: Hosts = ()) -> list[tuple[bytes, bytes]]:
     answers = []
     for name in names:
-        stepper = on(world, name)
+        stepper = on(world, name, hosts)
         take(stepper, 1, 4)
         model, state = saved(stepper)
         take(stepper, 5, 8)
         whole = weights(stepper)
-        other = on(world, name)
+        other = on(world, name, hosts)
         other.load(model, _from_main(world, state))
         take(other, 5, 8)
         answers.append((whole, weights(other)))
@@ -201,6 +223,34 @@ def test_every_rung_goes_on_to_the_same_bytes(size: int, tmp_path: Path) -> None
         assert len(every) == 1, name
 
 
+def test_two_hosts_of_two_ranks_go_on_to_the_same_bytes_on_every_two_level_rung(tmp_path: Path) -> None:
+    assert all(rung_named(name, ((0, 1), (2, 3))).is_two_level for name in TWO_LEVEL_RUNGS)
+    answers = in_world(4, tmp_path, whole_and_resumed, TWO_LEVEL_RUNGS, ((0, 1), (2, 3)))
+    for place, name in enumerate(TWO_LEVEL_RUNGS):
+        assert len({one for rank in answers for one in rank[place]}) == 1, name
+
+
+def kept_by_rank(world: World) -> dict[str, float]:
+    """What a checkpoint holds beside the optimizer's, with its largest number."""
+    found = dict[str, float]()
+    for name in ("eight_bits", "local_steps_4"):
+        stepper = on(world, name, ((0, 1), (2, 3)))
+        take(stepper, 1, 4)
+        found |= {key: float(tensor.abs().max()) for key, tensor in stepper.own_state().items()}
+    return found
+
+
+def test_a_checkpoint_holds_what_each_rank_has_not_sent_and_the_outer_optimizer(tmp_path: Path) -> None:
+    kept, *others = in_world(4, tmp_path, kept_by_rank)
+    assert others == [{}] * 3, "the main rank's is the checkpoint"
+    residuals = {name: largest for name, largest in kept.items() if name.startswith("residual")}
+    assert list(residuals) == [f"residual.rank{rank:02}" for rank in range(4)]
+    assert [largest > 0 for largest in residuals.values()] == [True, False, True, False], "one rank speaks for a host"
+    assert kept["outer_momentum"] > 0
+    moments = [f"local.{moment}.rank{rank:02}" for moment in ("exp_avg", "exp_avg_sq") for rank in range(4)]
+    assert all(kept[name] > 0 for name in moments)
+
+
 def losses_of_cycles(world: World, name: str) -> list[tuple[bool, float | None, int]]:
     results = take(on(world, name), 1, 4)
     return [(one.is_cycle_end, one.plain_loss, one.exchange.num_bytes) for one in results]
@@ -226,7 +276,7 @@ def test_a_larger_step_is_one_step_of_all_its_tokens() -> None:
     assert result.plain_loss == pytest.approx(expected.plain_loss, rel=1e-6)
     assert result.gradient_norm == pytest.approx(expected.gradient_norm, rel=1e-5)
     assert result.votes.save
-    assert rate_factor(rung_named("larger_step_4", 2)) == 2.0 and rate_factor(PLAIN) == 1.0
+    assert rate_factor(rung_named("larger_step_4", ((0,), (1,)))) == 2.0 and rate_factor(PLAIN) == 1.0
 
 
 def take_apart(stepper: Stepper, batches: list[Batch]) -> StepResult:
@@ -239,7 +289,9 @@ def take_apart(stepper: Stepper, batches: list[Batch]) -> StepResult:
 
 def test_local_steps_and_a_running_mean_do_not_go_together() -> None:
     with pytest.raises(UserError, match=r"set optimizer\.average_decay = 0"):
-        on_rung(stepper_of(alone()), rung_named("local_steps_4", 2), ((0,),), OptimizerConfig(average_decay=0.9))
+        on_rung(
+            stepper_of(alone()), rung_named("local_steps_4", ((0,), (1,))), ((0,),), OptimizerConfig(average_decay=0.9)
+        )
 
 
 def local_cycle(world: World) -> tuple[bytes, list[list[float]], list[list[float]]]:

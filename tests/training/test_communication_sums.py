@@ -8,6 +8,7 @@ import torch
 
 from dragoman.theory.wire import Layout, Rung, ladder, ring_bytes
 from dragoman.training.communication.groups import hosts_of
+from dragoman.training.communication.keeping import own_of
 from dragoman.training.communication.ways import wire_for
 from dragoman.training.gradients import FIRST, Gradients
 from dragoman.training.world import World
@@ -125,6 +126,21 @@ def test_error_feedback_makes_eight_bits_right_in_the_long_run(tmp_path: Path) -
     assert with_feedback[0] == with_feedback[1]
     assert with_feedback[0] < without[0] / 15
     assert with_feedback[0] < 0.001
+
+
+def test_with_another_number_of_ranks_what_was_not_sent_stays_the_same_in_all() -> None:
+    rows = [torch.tensor([1.0, -2.0]), torch.tensor([3.0, 0.0]), torch.tensor([2.0, 8.0])]
+    kept = {f"residual.rank{rank:02}": row for rank, row in enumerate(rows)}
+
+    def own(rank: int, size: int, *, keeps_sum: bool) -> list[float]:
+        found = own_of("residual", kept, World(rank, size, 0, torch.device("cpu")), keeps_sum=keeps_sum)
+        assert found is not None
+        return found.tolist()
+
+    assert own(1, 3, keeps_sum=True) == [3.0, 0.0], "as many ranks as before: to each its own"
+    assert own(0, 2, keeps_sum=True) == own(1, 2, keeps_sum=True) == [3.0, 3.0], "half of the sum"
+    assert own(0, 2, keeps_sum=False) == [2.0, 2.0], "the mean"
+    assert own_of("other", kept, World(0, 3, 0, torch.device("cpu"))) is None
 
 
 def sees_hosts(world: World, local_ranks: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:

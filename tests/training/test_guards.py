@@ -16,7 +16,11 @@ import sys, time
 from pathlib import Path
 from dragoman.training.guards import Watchdog
 
-watchdog = Watchdog(Path(sys.argv[1]), 1, stall_s=1.0)
+watchdog = Watchdog(Path(sys.argv[1]), 1, stall_s=1.0, silent_s=4.0, world_size=2)
+if sys.argv[2] == "left alone":
+    (Path(sys.argv[1]) / "rank00").touch()
+    with watchdog.waiting():
+        time.sleep(60)
 if sys.argv[2] == "waiting":
     with watchdog.waiting():
         time.sleep(4)
@@ -43,6 +47,14 @@ def test_a_rank_that_does_not_move_is_named_with_its_stack(tmp_path: Path) -> No
 def test_a_rank_that_waits_for_others_is_not_stuck(tmp_path: Path) -> None:
     assert _run(tmp_path, "waiting").returncode == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_rank_that_waits_for_one_that_no_longer_signs_names_it_and_ends(tmp_path: Path) -> None:
+    done = _run(tmp_path, "left alone")
+    assert done.returncode == STALLED
+    assert (
+        "rank 1 waits for rank 0, silent for 4 s: stopped or dead; the run ends here, the same command" in done.stderr
+    )
 
 
 def test_a_rank_that_has_not_signed_is_the_one_that_is_waited_for(tmp_path: Path) -> None:

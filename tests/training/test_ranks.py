@@ -1,5 +1,7 @@
 """However many ranks and micro-batches share a step, it is the same step."""
 
+from pathlib import Path
+
 import pytest
 
 from dragoman.cluster.local import run_workers
@@ -14,12 +16,16 @@ def _norms(run: TinyRun) -> list[float]:
     return [record.gradient_norm or 0.0 for record in run.steps().values()]
 
 
-def test_gradients_do_not_depend_on_micro_batches_or_ranks(tiny_run: TinyRun) -> None:
-    def other(name: str) -> TinyRun:
-        return TinyRun(tiny_run.recipe, tiny_run.directory.with_name(name))
+@pytest.fixture(scope="module")
+def one(tiny_recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> TinyRun:
+    """One rank, one micro-batch a step."""
+    run = TinyRun(tiny_recipe, tmp_path_factory.mktemp("one") / "run")
+    assert run.train(*STILL, "batching.tokens_per_micro_batch=4096").returncode == 0
+    return run
 
-    one, small, two = other("one"), other("small"), other("two")
-    assert one.train(*STILL, "batching.tokens_per_micro_batch=4096").returncode == 0
+
+def test_gradients_do_not_depend_on_micro_batches_or_ranks(tiny_run: TinyRun, one: TinyRun) -> None:
+    small, two = (TinyRun(tiny_run.recipe, tiny_run.directory.with_name(name)) for name in ("small", "two"))
     assert small.train(*STILL, "batching.tokens_per_micro_batch=64").returncode == 0
     assert two.train(*STILL, processes=2).returncode == 0
     assert _norms(small) == pytest.approx(_norms(one), rel=1e-5)
@@ -28,17 +34,16 @@ def test_gradients_do_not_depend_on_micro_batches_or_ranks(tiny_run: TinyRun) ->
     assert tokens == [record.target_tokens for record in two.steps().values()]
 
 
-def test_three_ranks_make_the_same_steps(tiny_run: TinyRun) -> None:
+def test_three_ranks_make_the_same_steps(tiny_run: TinyRun, one: TinyRun) -> None:
     """More ranks than cores are refused to a user, so the launcher is called directly."""
-    assert tiny_run.train(*STILL).returncode == 0
-    three = tiny_run.directory.with_name("three")
+    three = tiny_run.directory
     three.mkdir()
     (three / "config.toml").write_text(to_toml(config_file.load(tiny_run.recipe, STILL)))
     for side in ("source", "target"):
-        model = (tiny_run.directory / f"vocab.{side}.model").read_bytes()
+        model = (one.directory / f"vocab.{side}.model").read_bytes()
         (three / f"vocab.{side}.model").write_bytes(model)
     assert run_workers("dragoman.training.worker", [str(three)], 3, three) == 0
-    assert _norms(TinyRun(tiny_run.recipe, three)) == pytest.approx(_norms(tiny_run), rel=1e-5)
+    assert _norms(tiny_run) == pytest.approx(_norms(one), rel=1e-5)
 
 
 def test_two_ranks_write_two_step_files_and_agree(whole_run_of_two: TinyRun) -> None:

@@ -12,7 +12,8 @@ import torch
 
 from dragoman.training.world import World, joined
 
-PRELOADED = ("torch", "dragoman.training.communication", "dragoman.training.world")
+PRELOADED = ("torch._dynamo", "dragoman.training.rungs", "dragoman.training.preflight_worker")
+"""Once, instead of by every rank. Optimizers of torch need `_dynamo`, which takes a second to import."""
 
 
 def in_world(size: int, directory: Path, function: Callable[..., Any], *arguments: Any) -> list[Any]:

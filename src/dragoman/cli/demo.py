@@ -5,6 +5,7 @@ A story of real commands: each is printed before it runs, and a person can run i
 
 import argparse
 import json
+import math
 import os
 import shlex
 import signal
@@ -19,6 +20,7 @@ from typing import Any
 
 from dragoman.core.errors import UserError
 from dragoman.core.files import explaining_disk_errors, write_atomically
+from dragoman.core.paths import RunPaths, step_name
 from dragoman.core.units import count, duration
 
 EXAMPLES = """\
@@ -67,7 +69,8 @@ SENTENCES = (
     "We have to get up early tomorrow because the train leaves at half past six.",
 )
 KILLED_AFTER_SHARE = 0.4
-"""Of the training time: late enough to have something to lose."""
+"""Of the training time, and not before there is a checkpoint: late enough to have something to lose."""
+POLL_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,8 @@ def add_to(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.minutes is not None and not 0 < options.minutes < math.inf:
+        raise UserError("--minutes is more than 0", "leave it out for the usual time")
     scene = scene_of(options.corpus)
     minutes = options.minutes or scene.minutes
     out: Path = options.out
@@ -131,8 +136,9 @@ def run(options: argparse.Namespace) -> int:
     _say("5. What happened: the eleven questions")
     _dragoman("report", out / "run")
     _say("6. Sentences that it was not trained on")
-    _show(scene, out)
-    print(_where_to_click(out, time.monotonic() - start))
+    sentences = sentences_of(scene, out)
+    _show(sentences, out)
+    print(_where_to_click(out, min(sentences, key=len), time.monotonic() - start))
     return 0
 
 
@@ -192,37 +198,62 @@ def train(words: Sequence[object], out: Path, minutes: float) -> None:
 
 def _train_and_kill(words: Sequence[object], out: Path, minutes: float, log: Any) -> None:
     """The same command twice: the first is killed as a power cut would, the second goes on."""
-    command = _command(words)
-    is_new = not any((out / "run" / "checkpoints").glob("step_*"))
-    if is_new:
-        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+    _say(f"$ dragoman {shlex.join(map(str, words))}", log)
+    if not _has_checkpoint(out):
+        process = subprocess.Popen(_command(words), stdout=log, stderr=log, start_new_session=True)
         try:
-            process.wait(timeout=60 * minutes * KILLED_AFTER_SHARE)
-        except subprocess.TimeoutExpired:
-            _say(f"   kill -9 {process.pid}: everything stops at once. The same command again:", log)
+            is_killed = _runs_until_checkpoint(process, out, 60 * minutes * KILLED_AFTER_SHARE)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-        if process.returncode not in (0, -signal.SIGKILL):
-            raise UserError(f"training ended with code {process.returncode}", f"look into {out / 'train.log'}")
-    _say(f"$ dragoman {shlex.join(map(str, words))}", log)
-    code = subprocess.run(command, stdout=log, stderr=log, check=False).returncode
+        if not is_killed:  # so short a time was over before
+            _refuse_failure(process.returncode, out, log)
+            return
+        _say(f"   kill -9 {process.pid}: everything stopped at once. The same command again:", log)
+        _say(f"$ dragoman {shlex.join(map(str, words))}", log)
+    _refuse_failure(subprocess.run(_command(words), stdout=log, stderr=log, check=False).returncode, out, log)
+
+
+def _runs_until_checkpoint(process: "subprocess.Popen[bytes]", out: Path, least_s: float) -> bool:
+    """Wait until so much time is over and there is something to go on from; False if it ended before."""
+    start = time.monotonic()
+    while time.monotonic() - start < least_s or not _has_checkpoint(out):
+        try:
+            process.wait(timeout=POLL_S)
+            return False
+        except subprocess.TimeoutExpired:
+            pass
+    return True
+
+
+def _has_checkpoint(out: Path) -> bool:
+    """Whether a step was saved; that of step 0 has nothing to lose."""
+    latest = RunPaths(out / "run").checkpoints / "latest"
+    return latest.is_file() and latest.read_text().strip() != step_name(0)
+
+
+def _refuse_failure(code: int, out: Path, log: Any) -> None:
     if code:
         raise UserError(f"training ended with code {code}", f"look into {out / 'train.log'}" if log else None)
 
 
-def _show(scene: Scene, out: Path) -> None:
-    """A dozen sentences through the exported model."""
+def sentences_of(scene: Scene, out: Path) -> list[str]:
+    """A dozen that were not trained on."""
     from dragoman.corpus.shards import open_corpus
+
+    return list(SENTENCES) if scene is PHRASEBOOK else open_corpus(out / "corpus").text("test", 0)[:12]
+
+
+def _show(sentences: list[str], out: Path) -> None:
+    """Sentences through the exported model."""
     from dragoman.export.engine import Translator
 
-    sentences = SENTENCES if scene is PHRASEBOOK else open_corpus(out / "corpus").text("test", 0)[:12]
-    for source, target in zip(sentences, Translator.open(out / "model").translate(list(sentences)), strict=True):
+    for source, target in zip(sentences, Translator.open(out / "model").translate(sentences), strict=True):
         print(f"  {source}\n  → {target}\n")
 
 
-def _where_to_click(out: Path, seconds: float) -> str:
+def _where_to_click(out: Path, example: str, seconds: float) -> str:
     page = (out / "run" / "report" / "index.html").resolve()
     return (
         f"All of it took {duration(seconds)}. Where to look:\n"
@@ -230,7 +261,7 @@ def _where_to_click(out: Path, seconds: float) -> str:
         f"  TensorBoard      tensorboard --logdir {out / 'run' / 'tensorboard'}\n"
         f"  live charts      dragoman watch {out / 'run'} --web\n"
         f"  the web page     dragoman serve {out / 'model'}\n"
-        f"  by hand          echo 'Good morning!' | dragoman translate {out / 'model'}\n"
+        f"  by hand          echo {shlex.quote(example)} | dragoman translate {out / 'model'}\n"
         f"  the corpus       {out / 'corpus' / 'CARD.md'} ({count(_num_pairs(out))} pairs)"
     )
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import textwrap
@@ -67,7 +68,7 @@ def read_facts(path: Path, price_per_hour: float | None = None) -> "Facts":
 
     paths = RunPaths(path)
     if path.is_dir() and (paths.config.is_file() or paths.steps(0).parent.is_dir()):
-        facts = read_run(path, _peak_of)
+        facts = read_run(path, _peak_of, num_processes=os.cpu_count() or 1)
         settings = facts.settings
         if price_per_hour is not None:
             settings = dataclasses.replace(settings, price_per_hour=price_per_hour)

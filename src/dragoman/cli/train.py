@@ -6,8 +6,9 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from dragoman.cli import terminal
 from dragoman.core import config_file, records
@@ -72,9 +73,7 @@ def run(options: argparse.Namespace) -> int:
     hosts = _hosts(options)
     num_processes = _num_processes(options.processes)
     if is_launched_from_outside():
-        prepare_run(config, directory, is_main=os.environ.get("RANK", os.environ.get("SLURM_PROCID")) == "0")
-        _find_the_others()
-        os.execv(sys.executable, [sys.executable, "-m", "dragoman.training.worker", str(directory)])
+        _become_a_rank(config, directory, is_main=os.environ.get("RANK", os.environ.get("SLURM_PROCID")) == "0")
     if hosts:
         return _train_on(hosts, config, directory, options)
     prepare_run(config, directory, is_main=True)
@@ -169,6 +168,16 @@ def is_launched_from_outside() -> bool:
     from dragoman.cluster.slurm import is_rank
 
     return "TORCHELASTIC_RUN_ID" in os.environ or is_rank()
+
+
+def _become_a_rank(config: Config, directory: Path, *, is_main: bool) -> NoReturn:
+    """One of the ranks that somebody else starts; the main one holds the run for all of them, until it ends."""
+    from dragoman.cluster.detached import only_trainer
+
+    prepare_run(config, directory, is_main=is_main)
+    _find_the_others()
+    with only_trainer(directory) if is_main else nullcontext():
+        os.execv(sys.executable, [sys.executable, "-m", "dragoman.training.worker", str(directory)])
 
 
 def _find_the_others() -> None:

@@ -122,12 +122,12 @@ def _text(content: bytes, name: str) -> str:
 
 
 def _translate_document(text: str, kind: str, name: str, options: argparse.Namespace) -> None:
-    from dragoman.documents.retelling import retell
+    model = _model(options, CANDIDATES)
 
-    document, model = formats.parse(text, kind), _model(options, CANDIDATES)
-    translated, notes = retell(
-        document, lambda texts: [[text for text, _ in ranked] for ranked in model.ranked(texts, CANDIDATES)]
-    )
+    def candidates(texts: Sequence[str]) -> list[list[str]]:
+        return [[text for text, _ in ranked] for ranked in model.ranked(texts, CANDIDATES)]
+
+    translated, notes = formats.retold(text, kind, candidates)
     sys.stdout.buffer.write(translated.encode())
     sys.stdout.flush()
     for note in notes:

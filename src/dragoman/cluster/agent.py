@@ -212,7 +212,7 @@ class Agent:
 
     async def _pulse(self) -> None:
         while True:
-            self.tell("beat", ranks=self._ranks.signs())
+            self.tell("beat", ranks=self._ranks.signs(), flows=self._ranks.flows())
             await self._bring_home()
             await asyncio.sleep(BEAT_S)
 

@@ -13,7 +13,7 @@ from dragoman.cluster.messages import CHUNK_BYTES
 from dragoman.core.errors import UserError
 from dragoman.core.files import building, explaining_disk_errors
 
-GROWING = ("steps/*.jsonl", "telemetry/*.jsonl", "events.jsonl", "evals.jsonl", "tensorboard/**/*")
+GROWING = ("steps/*.jsonl", "exchanges/*.jsonl", "telemetry/*.jsonl", "events.jsonl", "evals.jsonl", "tensorboard/**/*")
 """Files of a run that are only appended to."""
 WRITTEN_ONCE = (
     "samples/*.txt",
@@ -23,8 +23,8 @@ WRITTEN_ONCE = (
     "checkpoints/best*",
 )
 COMES_HOME = re.compile(
-    r"""steps/rank\d{2,4}\.jsonl | telemetry/\w[\w.-]{0,80}\.jsonl | events\.jsonl | evals\.jsonl | environment\.json
-    | tensorboard/(?:\w[\w.-]{0,80}/)?\w[\w.-]{0,200} | samples/step_\d{7,12}\.txt
+    r"""(?:steps|exchanges)/rank\d{2,4}\.jsonl | telemetry/\w[\w.-]{0,80}\.jsonl | (?:events|evals)\.jsonl
+    | environment\.json | tensorboard/(?:\w[\w.-]{0,80}/)?\w[\w.-]{0,200} | samples/step_\d{7,12}\.txt
     | sentence_losses/step_\d{7,12}\.json | checkpoints/(?:latest|best|best_bleu)""",
     re.VERBOSE,
 )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dragoman.cluster.flows import flows
 from dragoman.cluster.local import core_variables
 from dragoman.core.errors import UserError
 from dragoman.core.files import write_atomically
@@ -91,6 +92,11 @@ class Ranks:
                 with contextlib.suppress(OSError):
                     signs[str(rank)] = [round(time.time() - file.stat().st_mtime, 1), file.read_text()[:60]]
         return signs
+
+    def flows(self) -> dict[str, list[float]]:
+        """What the connections of the living ranks have carried, by peer."""
+        pids = [process.pid for process in self._processes.values() if process.returncode is None]
+        return flows(pids) if pids else {}
 
     async def _listen(self, rank: int, process: asyncio.subprocess.Process, attempt: str) -> None:
         assert process.stdout is not None

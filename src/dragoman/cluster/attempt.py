@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from dragoman.cluster.home import Home
 from dragoman.cluster.link import HostLostError, Link
+from dragoman.cluster.link_rates import LinkNews
 from dragoman.cluster.messages import Message
 from dragoman.cluster.pace import Pace
 from dragoman.cluster.seats import Seat, host_of, rank_variables
@@ -60,7 +61,7 @@ class Attempt:
         self._named: set[str] = set()
         self._silent_since: dict[str, float] = {}
         self._stopping: list[asyncio.Task[None]] = []
-        self.pace = pace
+        self.pace, self._link_news = pace, LinkNews(pace, seats)
         self.stop_reason: str | None = None
 
     async def run(self) -> Ended:
@@ -103,7 +104,7 @@ class Attempt:
                     self._take(*self._queue.get_nowait())
             except TimeoutError:
                 pass
-            for sentence in self.pace.news():
+            for sentence in self._link_news.sentences(time.monotonic()):
                 self._say("link", sentence)
             if self.stop_reason is None and (wish := self._wishes()):
                 self.stop_reason = wish
@@ -125,6 +126,7 @@ class Attempt:
             self._home.take(name, message["name"], message["place"], message.payload)
         elif message.kind == "beat":
             self._look_at(name, message["ranks"])
+            self._link_news.take(name, message["flows"], time.monotonic())
         elif message.kind == "output" and message["attempt"] == self._name:
             text = CONTROL_CHARACTERS.sub("", str(message["text"]))
             print(f"{name} │ {text}", file=sys.stderr, flush=True)

@@ -1,7 +1,8 @@
 """A training that goes on without a terminal: started, found and stopped by its run directory.
 
-Whoever trains a run holds a lock on its file `trainer`, with his process number in it. The kernel frees the lock
-however he ends, so a file that was left behind misleads nobody.
+Whoever trains a run holds a lock on its file `trainer`, with his process number in it: the command that starts its
+ranks, or the main rank where torchrun or srun do. The kernel frees the lock however he ends, so a file that was left
+behind misleads nobody.
 """
 
 import fcntl
@@ -50,6 +51,7 @@ def only_trainer(directory: Path) -> Iterator[None]:
         file.truncate(0)
         file.write(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
         file.flush()
+        os.set_inheritable(file.fileno(), True)  # a command that becomes a rank (exec) holds the run on
         try:
             yield
         finally:

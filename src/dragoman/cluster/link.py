@@ -50,7 +50,24 @@ class Link:
         self._numbers = itertools.count(1)
         self._awaited: dict[int, asyncio.Future[Message]] = {}
         self._parts: dict[int, Callable[[str, bytes], None]] = {}
-        self._tasks: list[asyncio.Task[None]] = []
+        assert process.stderr is not None
+        self._complaint = asyncio.create_task(_complaint(process.stderr))
+        self._tasks: list[asyncio.Task[Any]] = [self._complaint]
+
+    async def begin(self) -> None:
+        """Hear who is there, then listen. UnreachableError if it is no agent, or one of another Dragoman."""
+        assert self._process.stdout is not None
+        greeted = await messages.past_greeting(self._process.stdout)
+        hello = await messages.read(self._process.stdout) if greeted else None
+        if hello is None or hello.kind != "hello":
+            code = await self._process.wait()
+            raise UnreachableError(self.host, ssh.diagnosis(self.host, code, await self._complaint))
+        try:
+            self.machine = records.from_json(Machine, hello["machine"])
+        except ValueError:
+            problem = Problem("its Dragoman is another than this one", "run `dragoman check` with --install")
+            raise UnreachableError(self.host, problem) from None
+        self._tasks += [asyncio.create_task(self._listen()), asyncio.create_task(self._beat())]
 
     async def ask(self, kind: str, *, timeout_s: float = 30.0, **fields: Any) -> Message:
         """The agent's answer. UserError if it refuses, HostLostError if there is none."""
@@ -103,9 +120,6 @@ class Link:
     def silent_s(self) -> float:
         """Seconds since the agent was heard."""
         return time.monotonic() - self.heard_at
-
-    def begin(self) -> None:
-        self._tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._beat())]
 
     async def _listen(self) -> None:
         assert self._process.stdout is not None
@@ -175,22 +189,16 @@ async def connect(host: Host) -> Link:
         limit=messages.MOST_HEADER_BYTES,
         start_new_session=True,  # Ctrl-C is for us; we tell the hosts ourselves
     )
-    assert process.stdout is not None and process.stderr is not None
-    complaint = asyncio.create_task(_complaint(process.stderr))
+    link = Link(host, process, is_local=is_local)
     try:
         async with asyncio.timeout(CONNECT_S):
-            hello = await messages.read(process.stdout) if await messages.past_greeting(process.stdout) else None
-            if hello is None or hello.kind != "hello":
-                code = await process.wait()
-                raise UnreachableError(host, ssh.diagnosis(host, code, await complaint))
+            await link.begin()
     except (TimeoutError, ProtocolError):
+        await link.hang_up()
         raise UnreachableError(host, ssh.diagnosis(host, None, "timed out")) from None
-    finally:
-        if not process.stdout.at_eof() and sys.exc_info()[0] is not None:
-            process.kill()
-    link = Link(host, process, is_local=is_local)
-    link.machine = records.from_json(Machine, hello["machine"])
-    link.begin()
+    except BaseException:  # whatever it was: no process and no pipe of this talk stays behind
+        await link.hang_up()
+        raise
     return link
 
 

@@ -7,14 +7,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-FIRST_STEPS = 3
-"""Of an attempt: caches are cold, they say nothing."""
 USUAL_STEPS = 20
+"""Of an attempt, from its start: their median does not mind that the first ones are slow."""
 LATE_STEPS = 10
 SLOW_FACTOR = 4.0
 RECOVERED_FACTOR = 2.0
 LEAST_S = 0.02
 """An exchange shorter than this is not worth a word."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Exchanges have become slow, or are again as they were."""
+
+    is_slow: bool
+    exchange_s: float
+    usual_s: float
 
 
 @dataclass
@@ -34,32 +42,27 @@ class Pace:
     def from_end_of(cls, path: Path, step: int) -> "Pace":
         return cls(path, step, _offset=path.stat().st_size if path.exists() else 0)
 
-    def news(self) -> list[str]:
-        """Sentences about the link, if there is something to say. Steps are read as a side effect."""
-        sentences = []
+    def news(self) -> list[Turn]:
+        """Read the steps that have come; what turned meanwhile."""
+        turns = []
         for step, exchange_s in self._read():
             self.step, self.num_steps = step, self.num_steps + 1
-            if self.num_steps <= FIRST_STEPS:
-                continue
             self._late.append(exchange_s)
             if len(self._usual) < USUAL_STEPS:
                 self._usual.append(exchange_s)
-            elif sentence := self._judge():
-                sentences.append(sentence)
-        return sentences
+            elif turn := self._judge():
+                turns.append(turn)
+        return turns
 
-    def _judge(self) -> str | None:
+    def _judge(self) -> Turn | None:
         """A slow link slows every exchange, a late rank only some: so the fastest of the last ones counts."""
         usual, late = median(self._usual), min(self._late)
         if not self.is_slow and late > max(SLOW_FACTOR * usual, LEAST_S):
             self.is_slow = True
-            return (
-                f"a link has become slow: exchanging gradients takes {late:.2f} s, {late / max(usual, 1e-6):.0f} times "
-                f"the {usual:.2f} s of before; training goes on"
-            )
+            return Turn(True, late, usual)
         if self.is_slow and median(self._late) < RECOVERED_FACTOR * usual:
             self.is_slow = False
-            return f"the link is as fast as before: {median(self._late):.2f} s an exchange"
+            return Turn(False, median(self._late), usual)
         return None
 
     def _read(self) -> list[tuple[int, float]]:

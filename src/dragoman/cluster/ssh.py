@@ -21,6 +21,7 @@ OPTIONS = {
     "ServerAliveInterval": "10",
     "ServerAliveCountMax": str(SILENT_S // 10),
     "ClearAllForwardings": "yes",
+    "ControlMaster": "no",  # an open connection may be shared; one that outlives us is not made
     "ForwardAgent": "no",
     "ForwardX11": "no",
     "PermitLocalCommand": "no",

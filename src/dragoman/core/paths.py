@@ -101,6 +101,9 @@ class RunPaths:
     def steps(self, rank: int) -> Path:
         return self.directory / "steps" / f"rank{rank:02}.jsonl"
 
+    def exchanges(self, rank: int) -> Path:
+        return self.directory / "exchanges" / f"rank{rank:02}.jsonl"
+
     def telemetry(self, host: str) -> Path:
         return self.directory / "telemetry" / f"{host}.jsonl"
 

@@ -44,6 +44,38 @@ class StepRecord:
 
 
 @dataclass(frozen=True)
+class BucketTimes:
+    """A part of the gradients on its way; seconds after the end of backward, so that what is negative was hidden."""
+
+    num_bytes: int
+    """At full precision."""
+    sent_bytes: int
+    """By this rank, as it was packed."""
+    ready_s: float
+    """Its last gradient was there."""
+    start_s: float
+    """The wire was free for it."""
+    end_s: float
+    exposed_s: float
+    """The part of its time on the wire that backward did not hide."""
+
+
+@dataclass(frozen=True)
+class ExchangeRecord:
+    """One exchange, bucket by bucket, as one rank saw it: of each probe, and of the update that follows it."""
+
+    step: int
+    time: str
+    is_probe: bool
+    wait_s: float
+    """After backward, until the last bucket was there."""
+    skew_s: float | None
+    """In a probe: the part of it that was waiting for the slowest rank to arrive."""
+    buckets: tuple[BucketTimes, ...]
+    """In the order in which they leave."""
+
+
+@dataclass(frozen=True)
 class EvalRecord:
     """One evaluation. Losses are plain cross-entropy a target token, in eval mode."""
 

@@ -41,21 +41,22 @@ class SpecialIds:
 class _KnownWords(dict[str, bytes]):
     """The ids of each word that has been met, found at the first meeting."""
 
-    def __init__(self, model: sentencepiece.SentencePieceProcessor, id_type: npt.DTypeLike) -> None:
+    def __init__(self, model: sentencepiece.SentencePieceProcessor, id_type: npt.DTypeLike, most: int) -> None:
         self._model = model
         self._id_type = id_type
+        self._most = most
 
     def __missing__(self, word: str) -> bytes:
-        if len(self) >= MAX_KNOWN_WORDS:
+        if len(self) >= self._most:
             self.clear()
         ids = self[word] = np.array(self._model.encode(word), dtype=self._id_type).tobytes()
         return ids
 
 
 class Vocabulary:
-    """One SentencePiece model."""
+    """One SentencePiece model; remembers the pieces of so many words."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, most_known_words: int = MAX_KNOWN_WORDS) -> None:
         try:
             self._model = sentencepiece.SentencePieceProcessor(model_proto=path.read_bytes())
         except OSError as error:
@@ -65,7 +66,8 @@ class Vocabulary:
         self.size: int = self._model.vocab_size()
         self.special = self._special_ids(path)
         self.id_type: npt.DTypeLike = np.uint16 if self.size <= 1 << 16 else np.uint32
-        self._known_words = _KnownWords(self._model, self.id_type) if self._words_are_independent() else None
+        is_by_word = self._words_are_independent()
+        self._known_words = _KnownWords(self._model, self.id_type, most_known_words) if is_by_word else None
 
     def _special_ids(self, path: Path) -> SpecialIds:
         eos, bos, unk, pad = (self._model.eos_id(), self._model.bos_id(), self._model.unk_id(), self._model.pad_id())

@@ -8,7 +8,8 @@ from dragoman.documents.document import Code, Item
 
 PLACEHOLDER = re.compile(
     r"""(?x)
-    \{\{.*?\}\} | \{%.*?%\} | \$\{[^{}\s]*\} | \{[\w.:!-]*\}
+    \{\{.*?\}\} | \{%.*?%\} | \$\{[^{}\s]*\} | \{[\w.!\[\]-]*(?::[^{}\s]*)?\} | (?<![\w$])\$[A-Za-z_]\w*
+    | \{\w+,\s*(?:plural|select|selectordinal|number|date|time)\b(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}
     | (?<![\w%])%(?:\(\w+\))?(?:\d+\$)?[-+\#0]*(?:\*|\d+)?(?:\.\d+)?(?:hh|h|ll|l|L|z|j|t)?[diouxXeEfFgGaAcspn@](?!\w)
     | %(?:\(\w+\))[diouxXeEfFgGcs] | %\d+\$[ds@] | %% | %\d+(?!\d|\s*%)
     | (?:https?|ftp)://[^\s<>"')\]]*[^\s<>"')\].,;:!?]

@@ -12,7 +12,8 @@ from dragoman.documents.document import Code, Document, Item, Segment
 
 _FIELD = re.compile(r'[ \t]*(msgctxt|msgid_plural|msgid|msgstr(?:\[\d+\])?)[ \t]*(".*")[ \t]*\r?\n?')
 _MORE = re.compile(r'[ \t]*(".*")[ \t]*\r?\n?')
-_TAG = re.compile(r"</?[A-Za-z][^<>]*>|&(?:#\d+|#x[0-9A-Fa-f]+|[A-Za-z]\w+);")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>|&(?:#\d+|#x[0-9A-Fa-f]+|[A-Za-z]\w+);|\$\d(?!\d|[.,]\d)")
+"""Of what programs read in a message; $1 is an argument here, and money elsewhere."""
 _ESCAPE = re.compile(r"\\(.)", re.S)
 _UNESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', **{value: f"\\{key}" for key, value in _UNESCAPED.items()}})

@@ -1,12 +1,14 @@
-"""HTML: text between tags, byte-exact everywhere else.
+"""HTML: text between tags and in attributes that people read, byte-exact everywhere else.
 
 Python's own parser finds where tags, comments and texts begin; the slices between those places are the page, so that
 nothing can be lost or rewritten. Tags of blocks end a segment, tags inside a line are its codes. Scripts, styles,
-code and whatever says translate="no" stay as they are.
+code and whatever says translate="no" stay as they are. Attributes are a document of their own, since their tags are
+codes of the text: translate them first.
 """
 
 import html
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
@@ -21,6 +23,15 @@ INLINE = re.compile(
 )
 VOID = re.compile("br|wbr|img|input|hr|meta|link|area|base|col|embed|source|track")
 OPAQUE = re.compile("script|style|code|kbd|samp|var|pre|textarea|svg|math|template|noscript|iframe|object")
+READ_ATTRIBUTES = re.compile(
+    "alt|title|placeholder|summary|label|aria-(?:label|description|placeholder|roledescription|valuetext)"
+)
+READ_META = re.compile("description|(?:og|twitter):(?:title|description|image:alt)")
+FOR_PROGRAMS = re.compile("link|style|script|meta")
+"""Tags whose title is a name that programs know, such as that of a style sheet."""
+_ATTRIBUTE = re.compile(r"""([^\s"'<>/=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'=<>`]+)""")
+SPACE = " \t\r\n\f"
+"""That of HTML; at the ends of a text it stays as it is, inside it is one space."""
 Kind = Literal["opens", "closes", "alone", "text", "other"]
 
 
@@ -33,6 +44,8 @@ class _Event:
     start: int
     is_kept: bool = False
     """Whether all up to its end tag stays as it is."""
+    read: tuple[tuple[int, int], ...] = ()
+    """Where in the page the values of attributes that people read begin and end, quotes included."""
 
 
 class _Places(HTMLParser):
@@ -46,16 +59,31 @@ class _Places(HTMLParser):
         self.feed(page)
         self.close()
 
-    def _note(self, kind: Kind, tag: str = "", *, is_kept: bool = False) -> None:
+    def _place(self) -> int:
         line, column = self.getpos()
-        self.events.append(_Event(kind, tag, self._line_starts[line - 1] + column, is_kept))
+        return self._line_starts[line - 1] + column
+
+    def _note(self, kind: Kind, tag: str = "") -> None:
+        self.events.append(_Event(kind, tag, self._place()))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        is_kept = bool(OPAQUE.fullmatch(tag)) or ("translate", "no") in attrs
-        self._note("alone" if VOID.fullmatch(tag) else "opens", tag, is_kept=is_kept and not VOID.fullmatch(tag))
+        is_void = bool(VOID.fullmatch(tag))
+        stays = ("translate", "no") in attrs
+        is_kept = not is_void and (stays or bool(OPAQUE.fullmatch(tag)))
+        read = () if stays else tuple(self._read(tag, attrs))
+        self.events.append(_Event("alone" if is_void else "opens", tag, self._place(), is_kept, read))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._note("alone", tag)
+        read = () if ("translate", "no") in attrs else tuple(self._read(tag, attrs))
+        self.events.append(_Event("alone", tag, self._place(), read=read))
+
+    def _read(self, tag: str, attrs: list[tuple[str, str | None]]) -> Iterator[tuple[int, int]]:
+        """Where the values are that people read; only those that the parser has seen, too."""
+        start, known = self._place(), dict(attrs)
+        for match in _ATTRIBUTE.finditer(self.get_starttag_text() or ""):
+            name, value = match[1].lower(), html.unescape(_bare(match[2]))
+            if (name, value) in attrs and _is_read(tag, name, known):
+                yield start + match.start(2), start + match.end(2)
 
     def handle_endtag(self, tag: str) -> None:
         self._note("closes", tag)
@@ -90,10 +118,16 @@ def parse(page: str) -> Document:
     line = 1
 
     def close_segment() -> None:
-        raw, texts = "".join(raws), tuple(items)
-        if any(isinstance(item, str) and item.strip() for item in texts):
-            folded = with_placeholders(merged([_folded(item) if isinstance(item, str) else item for item in texts]))
-            parts.append(Segment(raw, folded, line, _escaped))
+        raw = "".join(raws)
+        body = raw.strip(SPACE)
+        if any(isinstance(item, str) and item.strip() for item in items):
+            before, after = raw[: raw.index(body)], raw[raw.index(body) + len(body) :]
+            folded = list(merged([_folded(item) if isinstance(item, str) else item for item in items]))
+            for place, is_spaced in ((0, bool(before)), (-1, bool(after))):
+                if is_spaced and isinstance(text := folded[place], str):
+                    folded[place] = text.removeprefix(" ") if place == 0 else text.removesuffix(" ")
+            segment = Segment(body, with_placeholders(merged(folded)), line + before.count("\n"), _escaped)
+            parts.extend((before, segment, after))
         else:
             parts.append(raw)
         raws.clear()
@@ -115,6 +149,42 @@ def parse(page: str) -> Document:
             parts.append(raw)
     close_segment()
     return Document(tuple(part for part in parts if part != ""))
+
+
+def parse_attributes(page: str) -> Document:
+    """The attributes that people read, a segment each; all else stays."""
+    parts: list[str | Segment] = []
+    done = 0
+    for event, _, _ in _slices(page):
+        for start, end in event.read:
+            raw = page[start:end]
+            quote = raw[0] if raw[0] in "\"'" else '"'
+            items = with_placeholders((_folded(html.unescape(_bare(raw))),))
+            parts += [page[done:start], Segment(raw, items, page.count("\n", 0, start) + 1, *_quoting(quote))]
+            done = end
+    return Document(tuple(part for part in (*parts, page[done:]) if part != ""))
+
+
+def _is_read(tag: str, name: str, attributes: dict[str, str | None]) -> bool:
+    """Whether people read this attribute of this tag."""
+    if tag == "meta":
+        return name == "content" and bool(
+            READ_META.fullmatch((attributes.get("name") or attributes.get("property") or "").lower())
+        )
+    if tag == "input" and name == "value":
+        return (attributes.get("type") or "").lower() in ("submit", "button", "reset")
+    return bool(READ_ATTRIBUTES.fullmatch(name)) and not FOR_PROGRAMS.fullmatch(tag)
+
+
+def _bare(value: str) -> str:
+    """Without the quotes, where it has some."""
+    return value[1:-1] if value[:1] in ('"', "'") else value
+
+
+def _quoting(quote: str) -> tuple[Callable[[str], str], Callable[[str], str]]:
+    """How a value between such quotes is written."""
+    own = {'"': "&quot;", "'": "&#39;"}[quote]
+    return (lambda text: _escaped(text).replace(quote, own)), (lambda text: f"{quote}{text}{quote}")
 
 
 def _slices(page: str) -> list[tuple[_Event, str, int]]:
@@ -142,7 +212,7 @@ def _slices(page: str) -> list[tuple[_Event, str, int]]:
 
 def _folded(text: str) -> str:
     """White space as a browser shows it; that with meaning, such as a no-break space, stays."""
-    return re.sub(r"[ \t\r\n\f]+", " ", text)
+    return re.sub(f"[{SPACE}]+", " ", text)
 
 
 def _escaped(text: str) -> str:

@@ -20,13 +20,16 @@ from dragoman.core.paths import ExportPaths
 from dragoman.corpus.vocab import Vocabulary
 from dragoman.decoding.split import cleaned, parts_of
 from dragoman.documents.sentences import Unit, units_of
+from dragoman.export.batches import batches_of
 from dragoman.export.card import EXPORT_AGAIN, ExportCard, read_card, verify_sums
 
-PIECES_AT_ONCE = 512
-"""Source pieces of a batch, padding included. 1,000 sentences, tiny model, median CPU seconds of 4 rounds on a busy
-machine: 1.09 with 256, 1.07 with 512, 1.16 with 1,024, 1.31 with 4,096."""
+PIECES_AT_ONCE, PIECES_AT_ONCE_INT8 = 512, 256
+"""Source pieces of a batch, padding included. A batch reads all weights at each step, and those of 8 bits are small.
+256 sentences of 15 pieces, `small`, one process: in int8 0.64 s with 256, 0.71 s with 480, 0.83 s with 960; in float32
+1.04, 1.07 and 1.21 s, but in processes of their own 16 sentences at once take 7 to 12 % more CPU time than 32."""
 UNITS_AT_ONCE = 8192
 """Sentences that are sorted together: bounds memory, costs nothing in padding."""
+KNOWN_WORDS = 20_000  # some 5 MB: a server runs for months and meets every number there is
 SPACELESS = frozenset({"zh", "ja", "th", "lo", "km", "my", "yue", "wuu"})
 """Languages that put no space between sentences."""
 
@@ -82,7 +85,8 @@ class Translator:
     @classmethod
     def of_files(cls, directory: Path, card: ExportCard, *, threads: int = 0) -> "Translator":
         """A model whose files nobody has hashed yet."""
-        source, target = (Vocabulary(ExportPaths(directory).vocabulary(side)) for side in ("source", "target"))
+        paths = ExportPaths(directory)
+        source, target = (Vocabulary(paths.vocabulary(side), KNOWN_WORDS) for side in ("source", "target"))
         workers = threads or len(os.sched_getaffinity(0))
         try:
             # A worker of one thread a core: sentences are many and small. -1: the queue never makes a caller wait.
@@ -130,10 +134,9 @@ class Translator:
         while place + 1 < len(parts) and prefix.startswith(before + written[place]):
             before += written[place]
             place += 1
-        if not prefix.startswith(before) or parts[place].number is None:
-            return []
         number = parts[place].number
-        assert number is not None
+        if not prefix.startswith(before) or number is None:
+            return []
         start = prefix[len(before) :]
         ways = self._ways_on(sources[number], " ".join(start.split()), num, ends_word=start != start.rstrip())
         after = written[place][len(written[place].rstrip()) :] + "".join(written[place + 1 :])
@@ -145,13 +148,18 @@ class Translator:
         for first in range(0, len(sources), UNITS_AT_ONCE):
             waiting = []
             lengths = [len(source) for source in sources[first : first + UNITS_AT_ONCE]]
-            for numbers in _batches(lengths, self._model.num_translators):
+            for numbers in batches_of(lengths, self._model.num_translators, self.pieces_at_once):
                 batch = [sources[first + number] for number in numbers]
                 waiting.append((numbers, self._started(batch, num)))
             for numbers, results in waiting:
                 for number, result in zip(numbers, results, strict=True):
                     found[first + number] = self._found(result.result(), self.limit(len(sources[first + number])))
         return found
+
+    @property
+    def pieces_at_once(self) -> int:
+        """The size of a batch that is fastest with these weights."""
+        return PIECES_AT_ONCE_INT8 if self._model.compute_type.startswith("int8") else PIECES_AT_ONCE
 
     def limit(self, num_source: int) -> int:
         """The most pieces that a translation of so many may have."""
@@ -281,19 +289,3 @@ def _visible(text: str) -> str:
 
 def _whole(unit: Unit) -> str:
     return unit.before + unit.text + unit.after
-
-
-def _batches(lengths: Sequence[int], num_workers: int) -> Iterator[list[int]]:
-    """Numbers of sentences of similar length, the longest first, so that all workers end at about the same time."""
-    most = min(PIECES_AT_ONCE, -(-(sum(lengths) + len(lengths)) // num_workers))  # few sentences are shared out, too
-    batch: list[int] = []
-    longest = 0
-    for number in sorted(range(len(lengths)), key=lambda number: -lengths[number]):
-        if batch and (len(batch) + 1) * longest > most:
-            yield batch
-            batch = []
-        if not batch:
-            longest = lengths[number] + 1
-        batch.append(number)
-    if batch:
-        yield batch

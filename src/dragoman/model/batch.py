@@ -9,6 +9,7 @@ rectangle. Knows nothing of vocabularies, files or ranks.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -46,6 +47,11 @@ class Packing:
     @property
     def is_full(self) -> bool:
         return self.num_tokens == len(self.lengths) * self.longest
+
+    @cached_property
+    def first_rows(self) -> Tensor:
+        """The row where each sentence begins, and one more for the end; for code that runs on the CPU."""
+        return torch.tensor((0, *self.lengths)).cumsum(0)
 
     def pack(self, ids_BL: Tensor) -> Tensor:
         """The real ids of a padded rectangle."""

@@ -5,7 +5,7 @@ it, works in place, folds dropout's factor into the multiplies, and adds weight 
 asked to. Same results as `plain`, which says what they compute; tests hold the two together.
 """
 
-# N, M real tokens, packed (target, source)  G = sentences x heads  T queries  S keys  K head width  D width  F inner
+# N, M real tokens, packed (target, source)  P, Q = parts (q, k, v) x D  D width  F inner width
 
 from typing import Any
 
@@ -13,7 +13,9 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from dragoman.model.geometry import Geometry, HeadMap
+from dragoman.model import gathered
+from dragoman.model.geometry import Geometry
+from dragoman.model.kernel import kernel_for
 from dragoman.model.noise import Noise
 from dragoman.model.parameters import AttentionWeights, FeedForwardWeights, NormWeights, Switches
 
@@ -151,80 +153,42 @@ class Attention(torch.autograd.Function):
         switches: Switches,
     ) -> Tensor:
         normed_ND, mean_N, rstd_N = _norm(x_ND, scale_D, shift_D)
-        head_width = x_ND.shape[1] // heads
-        parts = _split(_padded_product(normed_ND, inputs_PD.t()), geometry.inputs, head_width)
-        if memory_MD is not None and memory_QD is not None and geometry.memory is not None:
-            parts += _split(_padded_product(memory_MD, memory_QD.t()), geometry.memory, head_width)
-        q_GTK, k_GSK, v_GSK = parts
-        scores_GTS = torch.baddbmm(geometry.bias_GTS, q_GTK, k_GSK.mT, alpha=head_width**-0.5)
-        weights_GTS = torch.softmax(scores_GTS, dim=-1, out=scores_GTS)
-        keep_GTS = switches.attention_dropout.keep(weights_GTS)
-        dropped_GTS = weights_GTS if keep_GTS is None else weights_GTS * keep_GTS
-        context_GTK = dropped_GTS @ v_GSK
-        context_ND = context_GTK.view(-1, head_width).index_select(0, geometry.context.join).view(x_ND.shape)
+        rows_NP = _padded_product(normed_ND, inputs_PD.t())
+        memory_MQ = None
+        if memory_MD is not None and memory_QD is not None:
+            memory_MQ = _padded_product(memory_MD, memory_QD.t())
+        ctx.core = kernel_for(rows_NP, x_ND.shape[1] // heads) or gathered
+        context_ND, saved = ctx.core.forward(rows_NP, memory_MQ, geometry, switches.attention_dropout)
         y_ND = _product(context_ND, output_DD.t(), switches.attention_dropout.scale)
         keep_ND = _add_residual(x_ND, y_ND, switches.dropout)
         ctx.geometry, ctx.switches = geometry, switches
         ctx.save_for_backward(
-            *(x_ND, memory_MD, scale_D, shift_D, normed_ND, mean_N, rstd_N, q_GTK, k_GSK, v_GSK),
-            *(weights_GTS, keep_GTS, context_ND, keep_ND, inputs_PD, memory_QD, output_DD),
+            *(x_ND, memory_MD, scale_D, shift_D, normed_ND, mean_N, rstd_N),
+            *(context_ND, keep_ND, inputs_PD, memory_QD, output_DD, *saved),
         )
         return y_ND
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_out_ND: Tensor) -> tuple[Tensor | None, ...]:
-        x_ND, memory_MD, scale_D, shift_D, normed_ND, mean_N, rstd_N, q_GTK, k_GSK, v_GSK = ctx.saved_tensors[:10]
-        weights_GTS, keep_GTS, context_ND, keep_ND, inputs_PD, memory_QD, output_DD = ctx.saved_tensors[10:]
-        geometry: Geometry = ctx.geometry
+        x_ND, memory_MD, scale_D, shift_D, normed_ND, mean_N, rstd_N = ctx.saved_tensors[:7]
+        context_ND, keep_ND, inputs_PD, memory_QD, output_DD, *saved = ctx.saved_tensors[7:]
         switches: Switches = ctx.switches
         in_place = switches.accumulate_in_place
         d_y_ND = _kept(d_out_ND, keep_ND)
         factor = switches.dropout.scale * switches.attention_dropout.scale
         d_output_DD = _weight_gradient(output_DD, d_y_ND, context_ND, factor, in_place)
-        (d_context_GTK,) = _split(_padded_product(d_y_ND, output_DD, factor), geometry.context, q_GTK.shape[-1])
-        d_parts = _scores_gradient(d_context_GTK, q_GTK, k_GSK, v_GSK, weights_GTS, keep_GTS)
-        d_projected = d_parts.index_select(0, geometry.inputs.join).view(len(x_ND), -1)
-        d_inputs_PD = _weight_gradient(inputs_PD, d_projected, normed_ND, 1.0, in_place)
-        d_normed_ND = d_projected @ inputs_PD
+        d_context_ND = _padded_product(d_y_ND, output_DD, factor)
+        d_rows_NP, d_memory_MQ = ctx.core.backward(d_context_ND, saved, ctx.geometry)
+        d_inputs_PD = _weight_gradient(inputs_PD, d_rows_NP, normed_ND, 1.0, in_place)
+        d_normed_ND = d_rows_NP @ inputs_PD
         d_memory_MD = d_memory_QD = None
-        if geometry.memory is not None:
-            d_keys_values = d_parts[q_GTK.shape[0] * q_GTK.shape[1] :]
-            d_projected = d_keys_values.index_select(0, geometry.memory.join).view(len(memory_MD), -1)
-            d_memory_QD = _weight_gradient(memory_QD, d_projected, memory_MD, 1.0, in_place)
-            d_memory_MD = d_projected @ memory_QD
+        if d_memory_MQ is not None:
+            d_memory_QD = _weight_gradient(memory_QD, d_memory_MQ, memory_MD, 1.0, in_place)
+            d_memory_MD = d_memory_MQ @ memory_QD
         d_x_ND, d_scale_D, d_shift_D = _norm_gradient(d_normed_ND, x_ND, mean_N, rstd_N, scale_D, shift_D)
         d_x_ND.add_(d_out_ND)
         return d_x_ND, d_memory_MD, d_scale_D, d_shift_D, d_inputs_PD, d_memory_QD, d_output_DD, None, None, None
-
-
-def _scores_gradient(
-    d_context_GTK: Tensor, q_GTK: Tensor, k_GSK: Tensor, v_GSK: Tensor, weights_GTS: Tensor, keep_GTS: Tensor | None
-) -> Tensor:
-    """Gradients of queries, keys and values, one after the other as head rows."""
-    width = q_GTK.shape[-1]
-    shapes = q_GTK.shape, k_GSK.shape, v_GSK.shape
-    sizes = [shape.numel() // width for shape in shapes]
-    d_parts = q_GTK.new_empty(sum(sizes), width)
-    parts = torch.split_with_sizes(d_parts, sizes)
-    d_q, d_k, d_v = (part.view(shape) for part, shape in zip(parts, shapes, strict=True))
-    dropped_GTS = weights_GTS if keep_GTS is None else weights_GTS * keep_GTS
-    torch.bmm(dropped_GTS.mT, d_context_GTK, out=d_v)
-    d_weights_GTS = d_context_GTK @ v_GSK.mT
-    if keep_GTS is not None:
-        d_weights_GTS.mul_(keep_GTS)
-    d_scores_GTS = torch._softmax_backward_data(d_weights_GTS, weights_GTS, -1, weights_GTS.dtype)
-    d_scores_GTS.mul_(width**-0.5)
-    torch.bmm(d_scores_GTS, k_GSK, out=d_q)
-    torch.bmm(d_scores_GTS.mT, q_GTK, out=d_k)
-    return d_parts
-
-
-def _split(rows_ND: Tensor, heads: HeadMap, width: int) -> list[Tensor]:
-    """Packed rows, and a row of zeros after them, as one (G, L, K) a part."""
-    head_rows = rows_ND.view(-1, width).index_select(0, heads.split)
-    parts = torch.split_with_sizes(head_rows, [matrices * length for matrices, length in heads.shapes])
-    return [part.view(*shape, width) for part, shape in zip(parts, heads.shapes, strict=True)]
 
 
 def _padded_product(left_NI: Tensor, right_IO: Tensor, factor: float = 1.0) -> Tensor:

@@ -10,6 +10,7 @@ batch and shared by all layers.
 # G = B x H matrices
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -51,13 +52,41 @@ class HeadMap:
 class Geometry:
     """One kind of attention of one batch: where queries and keys come from, and which may see which."""
 
-    inputs: HeadMap
-    """Self-attention: queries, keys and values of the same rows. Cross-attention: the queries."""
-    memory: HeadMap | None
-    """Cross-attention: keys and values of the source rows."""
-    context: HeadMap
-    bias_GTS: Tensor
-    """0 where a query may see a key, -inf elsewhere."""
+    queries: Packing
+    keys: Packing
+    """Of the same rows in self-attention, of the source in cross-attention."""
+    heads: int
+    is_self: bool
+    is_causal: bool = False
+
+    @property
+    def num_keys(self) -> int:
+        return max(LEAST_KEYS, self.keys.longest)
+
+    @cached_property
+    def inputs(self) -> HeadMap:
+        """Self-attention: queries, keys and values of the same rows. Cross-attention: the queries."""
+        keys = (self.num_keys, self.num_keys) if self.is_self else ()
+        return HeadMap.of(self.queries, self.heads, (self.queries.longest, *keys))
+
+    @cached_property
+    def memory(self) -> HeadMap | None:
+        """Cross-attention: keys and values of the source rows."""
+        return None if self.is_self else HeadMap.of(self.keys, self.heads, (self.num_keys, self.num_keys))
+
+    @cached_property
+    def context(self) -> HeadMap:
+        return HeadMap.of(self.queries, self.heads, (self.queries.longest,)) if self.is_self else self.inputs
+
+    @cached_property
+    def bias(self) -> Tensor:
+        """(G, T, S): 0 where a query may see a key, -inf elsewhere."""
+        longest = self.queries.longest
+        if self.is_causal:
+            causal_TS = torch.full((longest, self.num_keys), -torch.inf, device=self.keys.position_N.device).triu_(1)
+            return causal_TS.expand(len(self.keys.lengths) * self.heads, -1, -1)
+        bias_GS = key_bias(self.keys, self.num_keys).repeat_interleave(self.heads, dim=0)
+        return bias_GS[:, None].expand(-1, longest, -1)
 
 
 @dataclass(frozen=True)
@@ -70,29 +99,11 @@ class Geometries:
 
     @staticmethod
     def of(batch: Batch, heads: int) -> "Geometries":
-        encoder, source_bias_GS = encoder_geometry(batch.source, heads)
-        longest, num_keys = batch.target.longest, max(LEAST_KEYS, batch.target.longest)
-        later_TS = torch.ones(longest, num_keys, device=source_bias_GS.device, dtype=torch.bool).triu_(1)
-        causal_TS = torch.zeros(longest, num_keys, device=later_TS.device).masked_fill_(later_TS, -torch.inf)
-        queries = HeadMap.of(batch.target, heads, (longest,))
-        decoder = Geometry(
-            HeadMap.of(batch.target, heads, (longest, num_keys, num_keys)),
-            None,
-            queries,
-            causal_TS.expand(batch.num_sentences * heads, -1, -1),
+        return Geometries(
+            Geometry(batch.source, batch.source, heads, is_self=True),
+            Geometry(batch.target, batch.target, heads, is_self=True, is_causal=True),
+            Geometry(batch.target, batch.source, heads, is_self=False),
         )
-        source_keys = max(LEAST_KEYS, batch.source.longest)
-        memory = HeadMap.of(batch.source, heads, (source_keys, source_keys))
-        cross = Geometry(queries, memory, queries, source_bias_GS[:, None].expand(-1, longest, -1))
-        return Geometries(encoder, decoder, cross)
-
-
-def encoder_geometry(source: Packing, heads: int) -> tuple[Geometry, Tensor]:
-    """Self-attention of the source, and the bias of each source key."""
-    bias_GS = key_bias(source, max(LEAST_KEYS, source.longest)).repeat_interleave(heads, dim=0)
-    inputs = HeadMap.of(source, heads, (source.longest, bias_GS.shape[1], bias_GS.shape[1]))
-    context = HeadMap.of(source, heads, (source.longest,))
-    return Geometry(inputs, None, context, bias_GS[:, None].expand(-1, source.longest, -1)), bias_GS
 
 
 def key_bias(packing: Packing, num_keys: int) -> Tensor:

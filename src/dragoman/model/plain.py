@@ -41,7 +41,7 @@ def attention(
         (q,) = _split(F.linear(normed_ND, weights.inputs), geometry.inputs, weights.heads)
         k, v = _split(F.linear(memory_MD, weights.memory), geometry.memory, weights.heads)
     rate = switches.attention_dropout.rate
-    context = F.scaled_dot_product_attention(q, k, v, attn_mask=geometry.bias_GTS.to(q.dtype), dropout_p=rate)
+    context = F.scaled_dot_product_attention(q, k, v, attn_mask=geometry.bias.to(q.dtype), dropout_p=rate)
     context_ND = context.flatten(0, 1).index_select(0, geometry.context.join).view(x_ND.shape)
     return x_ND + F.dropout(F.linear(context_ND, weights.output), switches.dropout.rate)
 

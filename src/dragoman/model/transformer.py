@@ -22,7 +22,7 @@ from dragoman.core.errors import UserError
 from dragoman.model import fused, plain
 from dragoman.model.batch import Batch, Packing, SpecialIds
 from dragoman.model.decoder_state import DecoderState, KeysValues
-from dragoman.model.geometry import Geometries, Geometry, encoder_geometry, key_bias
+from dragoman.model.geometry import Geometries, Geometry, key_bias
 from dragoman.model.loss import Loss, cross_entropy
 from dragoman.model.noise import Noise
 from dragoman.model.parameters import AttentionWeights, FeedForwardWeights, NormWeights, Switches
@@ -221,7 +221,7 @@ class Transformer(nn.Module):
     def encode(self, source_BS: Tensor, lengths: Sequence[int], beams: int = 1) -> DecoderState:
         """Read sentences; what `step` needs to write `beams` translations of each."""
         source = Packing.of(lengths, source_BS.shape[1]).to(source_BS.device)
-        geometry, _ = encoder_geometry(source, self.config.heads)
+        geometry = Geometry(source, source, self.config.heads, is_self=True)
         memory_MD = self._encoded(source.pack(source_BS), source, geometry, self._switches())
         memory_BSD = memory_MD.new_zeros(*source_BS.shape, memory_MD.shape[1])
         memory_BSD[source.sentence_N, source.position_N] = memory_MD

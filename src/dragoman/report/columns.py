@@ -182,10 +182,11 @@ def as_column(values: Any, num_rows: int) -> Column:
     """Numbers as a column: None and infinities become NaN, and no values at all a column of NaN."""
     if values is None:
         return np.full(num_rows, np.nan)
-    column = np.array(values, dtype=np.float64)
+    column = np.asarray(values, dtype=np.float64)
     if column.shape != (num_rows,):
         raise ValueError(f"a column of {num_rows} rows cannot have the shape {column.shape}")
-    return np.where(np.isfinite(column), column, np.nan)
+    is_finite = np.isfinite(column)
+    return column if is_finite.all() else np.where(is_finite, column, np.nan)
 
 
 def as_flags(values: Any, num_rows: int) -> Flags:

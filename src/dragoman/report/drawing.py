@@ -24,8 +24,10 @@ COLOURS = {
     "waiting for the wire": 1,
     "waiting for input": 2,
     "slower ranks": 3,
+    "uneven ranks": 3,
     "waiting for slower ranks": 3,
     "padding": 4,
+    "small batches": 4,
     "measured": 5,
     "the host, between the parts": 5,
 }

@@ -161,6 +161,8 @@ class ComputeStep:
     seconds: float
     source: str
     """Where the number comes from, as a phrase: "the preflight", "OpenSeq2Seq's own plot for four V100"."""
+    unsure: float = 0.15
+    """By what share it may be off, where it was not measured on this run."""
 
 
 @dataclass(frozen=True)
@@ -168,9 +170,16 @@ class Prediction:
     """What was foretold before the run began."""
 
     step_s: float | None = None
+    step_range_s: tuple[float, float] | None = None
     hours: float | None = None
+    """To its last step."""
+    num_steps: int | None = None
     cost: float | None = None
     tokens_per_s: float | None = None
+    exposed_share: float | None = None
+    """Of a step: waiting for the wire."""
+    checkpoint_bytes: int | None = None
+    machines: str | None = None
 
 
 @dataclass(frozen=True, eq=False)  # compared by identity, so that what follows from facts can be kept beside them

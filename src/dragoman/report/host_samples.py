@@ -1,6 +1,8 @@
 """What the hosts' sensors said, as columns."""
 
 from collections import Counter
+from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -62,10 +64,14 @@ GPU_NUMBERS = (
 )
 
 
+MOST_SAMPLES = 20_000
+"""Of a longer file only every so-manieth line is read: medians, shares and counters need no more."""
+
+
 def read_host(path: Path) -> tuple[HostColumns | None, int]:
     """The samples of one host (None without any), and how many lines were none."""
     reader = Reader(HostLine)
-    lines = [line for block in reader.blocks(path) for line in block]
+    lines = [line for block in reader.blocks(path, every=_stride(path)) for line in block]
     if not lines:
         return None, reader.num_unread
     columns = {name: np.array([getattr(line, name) for line in lines], dtype=np.float64) for name in HOST_NUMBERS}
@@ -80,35 +86,47 @@ def read_host(path: Path) -> tuple[HostColumns | None, int]:
     return host, reader.num_unread
 
 
+def _stride(path: Path) -> int:
+    """So that about MOST_SAMPLES lines are left, by the length of the first."""
+    try:
+        with path.open("rb") as file:
+            return max(1, path.stat().st_size // (max(1, len(file.readline())) * MOST_SAMPLES))
+    except OSError:
+        return 1
+
+
 def _nics(lines: list[HostLine]) -> dict[str, NicColumns]:
-    rows: dict[str, Column] = {}
-    speeds: dict[str, float | None] = {}
+    seen: dict[str, list[tuple[int, NicLine]]] = {}
     for place, line in enumerate(lines):
         for nic in line.nics:
-            row = rows.setdefault(nic.name, np.full((2, len(lines)), np.nan))
-            row[:, place] = [np.nan if value is None else value for value in (nic.sent_bytes, nic.received_bytes)]
-            speeds[nic.name] = nic.speed_mbps
-    return {name: NicColumns(sent, received, speeds[name]) for name, (sent, received) in rows.items()}
+            seen.setdefault(nic.name, []).append((place, nic))
+    columns = {}
+    for name, found in seen.items():
+        sent, received = _table(found, ("sent_bytes", "received_bytes"), len(lines))
+        columns[name] = NicColumns(sent, received, found[-1][1].speed_mbps)
+    return columns
 
 
 def _gpus(lines: list[HostLine]) -> dict[int, GpuColumns]:
-    rows: dict[int, Column] = {}
-    names: dict[int, str | None] = {}
-    reasons: dict[int, Counter[str]] = {}
-    seen = Counter[int]()
+    seen: dict[int, list[tuple[int, GpuLine]]] = {}
     for place, line in enumerate(lines):
         for gpu in line.gpus:
-            row = rows.setdefault(gpu.index, np.full((len(GPU_NUMBERS), len(lines)), np.nan))
-            values = (getattr(gpu, name) for name in GPU_NUMBERS)
-            row[:, place] = [np.nan if value is None else value for value in values]
-            names[gpu.index] = gpu.name or names.get(gpu.index)
-            reasons.setdefault(gpu.index, Counter()).update(set(gpu.throttle_reasons))
-            seen[gpu.index] += 1
-    return {
-        index: GpuColumns(
-            name=names[index],
-            **dict(zip(GPU_NUMBERS, row, strict=True)),
-            throttled={reason: number / seen[index] for reason, number in reasons[index].items()},
-        )
-        for index, row in rows.items()
-    }
+            seen.setdefault(gpu.index, []).append((place, gpu))
+    return {index: _gpu(found, len(lines)) for index, found in seen.items()}
+
+
+def _gpu(found: list[tuple[int, GpuLine]], num_lines: int) -> GpuColumns:
+    reasons = Counter(reason for _, gpu in found for reason in set(gpu.throttle_reasons))
+    return GpuColumns(
+        name=next((gpu.name for _, gpu in reversed(found) if gpu.name), None),
+        **dict(zip(GPU_NUMBERS, _table(found, GPU_NUMBERS, num_lines), strict=True)),
+        throttled={reason: number / len(found) for reason, number in reasons.items()},
+    )
+
+
+def _table(found: Sequence[tuple[int, NicLine | GpuLine]], names: tuple[str, ...], num_lines: int) -> Column:
+    """[name, line]; NaN where a line has no such device, or a device no such number."""
+    table: Column = np.full((len(names), num_lines), np.nan)
+    places = [place for place, _ in found]
+    table[:, places] = np.array([attrgetter(*names)(device) for _, device in found], dtype=np.float64).T
+    return table

@@ -1,5 +1,6 @@
 """What several questions need to know, worked out once from the facts: typical steps, work, exchange, layout."""
 
+import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -15,6 +16,7 @@ from dragoman.theory.statistics import Estimate
 WARM_UP_STEPS = 10
 """The first steps of a run allocate memory and fill caches; they are left out of speed."""
 BEFORE_EXCHANGE = ("data_wait_s", "forward_s", "backward_s")
+LARGER_STEP = re.compile(r"larger_step_(\d+)")
 LEAST_STEPS = 5
 """Fewer steps say nothing about speed."""
 
@@ -43,6 +45,12 @@ class Measures:
     """Views of one run's facts."""
 
     facts: Facts
+
+    @cached_property
+    def step_factor(self) -> int:
+        """Steps of the recipe that make one update: more than 1 on the rungs of larger steps."""
+        found = LARGER_STEP.fullmatch(self.facts.settings.wire_rung or "")
+        return int(found[1]) if found else 1
 
     @cached_property
     def steady(self) -> StepColumns | None:
@@ -99,9 +107,17 @@ class Measures:
     def sent_bytes(self) -> float | None:
         """By one rank in a step, as recorded; by the model of a ring where nothing was recorded."""
         if self.steady is not None and np.isfinite(self.steady.wire_bytes).any():
-            return float(np.nanmedian(self.steady.wire_bytes))
+            sent = self.steady.wire_bytes  # where ranks meet only now and then, most steps send nothing
+            return float(np.nanmedian(sent) or np.nanmean(sent)) or None
         ranks = self.facts.settings.ranks
         return wire.ring_bytes(self.row_bytes, ranks) if self.row_bytes and ranks else None
+
+    @cached_property
+    def exchange_bytes(self) -> float | None:
+        """By one rank in an exchange: more than in a step where several steps share one."""
+        sent = self.steady.wire_bytes if self.steady is not None else np.empty(0)
+        sent = sent[sent > 0]  # nothing is greater than NaN
+        return float(np.median(sent)) if len(sent) else self.sent_bytes
 
     @cached_property
     def layout(self) -> wire.Layout | None:
@@ -122,8 +138,10 @@ class Measures:
             return None
         if not np.isfinite(steps.exchange_s).any() or not np.nansum(steps.exchange_s) > 0:
             return None
-        probes = rows(steps, steps.is_probe)
-        others = rows(steps, ~steps.is_probe)
+        # Where ranks meet only at the end of some steps, single steps are not alike: sums over all of them count.
+        meets_always = bool(np.nanmedian(steps.exchange_s) > 0)
+        probes = rows(steps, steps.is_probe & meets_always)
+        others = rows(steps, ~(steps.is_probe & meets_always))
         if len(others) < LEAST_STEPS:  # nothing is hidden in any step: each is its own probe
             others = steps
         skews = self._skews(probes if len(probes) else steps)
@@ -144,7 +162,7 @@ class Measures:
         members = [self.facts.ranks[rank] for rank in sorted(self.facts.ranks)]
         if len(members) < 2:
             return None
-        everything = np.unique(np.concatenate([member.step for member in members]))
+        everything = merging.all_steps(members)
         chosen = np.isin(everything, steps.step)
         busy = sum(np.nan_to_num(merging.aligned(everything, members, name)) for name in parts)
         is_there = np.isfinite(merging.aligned(everything, members, "forward_s"))
@@ -169,7 +187,7 @@ def _exchange(probes: StepColumns, others: StepColumns, skews: Column) -> Exchan
         compute_s = float(np.nanmedian(probes.step_s - probes.exchange_s))
     else:
         exposed = statistics.ratio(others.exchange_s, others.step_s)
-        whole_s = max(0.0, float(np.nanmedian(others.exchange_s)) - skew_s)
+        whole_s = max(0.0, float(np.nanmedian(others.exchange_s[others.exchange_s > 0])) - skew_s)
         compute_s = float(np.nanmedian(others.step_s - others.exchange_s))
     if exposed is None:
         return None

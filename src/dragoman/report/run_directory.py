@@ -5,7 +5,6 @@ holds no run at all is refused.
 """
 
 import json
-import math
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -30,7 +29,7 @@ from dragoman.report.facts import (
     Source,
 )
 from dragoman.report.host_samples import read_host
-from dragoman.report.record_lines import RankSteps, Reader, read_steps
+from dragoman.report.record_lines import RankSteps, Reader, read_all_steps
 
 ALIVE_S = 15.0
 """A rank signs every second; silence of so long means that it is gone."""
@@ -38,7 +37,7 @@ PeakOf = Callable[[str, str], Device | None]
 """What a device could do: (its name, precision) → a number with its source."""
 
 
-def read_run(directory: Path, peak_of: PeakOf | None = None) -> Facts:
+def read_run(directory: Path, peak_of: PeakOf | None = None, *, num_processes: int = 1) -> Facts:
     """All that a run directory says; UserError if it holds no run."""
     paths = RunPaths(directory)
     if not directory.is_dir():
@@ -47,14 +46,14 @@ def read_run(directory: Path, peak_of: PeakOf | None = None) -> Facts:
         raise UserError(
             f"{directory} is not a run: no config.toml and no steps", "train one with `dragoman train RECIPE.toml`"
         )
-    return _RunReader(paths, peak_of).facts()
+    return _RunReader(paths, peak_of, num_processes).facts()
 
 
 class _RunReader:
     """Reads one directory and remembers what it could not read."""
 
-    def __init__(self, paths: RunPaths, peak_of: PeakOf | None) -> None:
-        self._paths, self._peak_of = paths, peak_of
+    def __init__(self, paths: RunPaths, peak_of: PeakOf | None, num_processes: int) -> None:
+        self._paths, self._peak_of, self._num_processes = paths, peak_of, num_processes
         self._passed_over: list[str] = []
         self._files: list[str] = []
 
@@ -69,8 +68,11 @@ class _RunReader:
         evals = self._evaluations()
         hosts = self._hosts()
         corpus = self._corpus(config)
+        prediction = self._prediction()
         checkpoints = run_settings.checkpoints_in(self._paths.checkpoints)
-        settings = run_settings.settings_of(self._paths, config, environment, preflight, hosts, corpus, len(ranks))
+        settings = run_settings.settings_of(
+            self._paths, config, environment, preflight, hosts, corpus, len(ranks), events
+        )
         first = by_rank[min(by_rank)] if by_rank else None
         return Facts(
             source=Source(
@@ -95,7 +97,7 @@ class _RunReader:
             ended=run_times.ending(events),
             device=self._device(settings),
             compute_step=run_settings.compute_step(preflight),
-            prediction=self._prediction(),
+            prediction=prediction,
             environment=environment,
         )
 
@@ -113,13 +115,13 @@ class _RunReader:
         return events
 
     def _ranks(self, events: Iterable[EventRecord]) -> dict[int, RankSteps]:
-        found: dict[int, RankSteps] = {}
-        for path in sorted(self._paths.steps(0).parent.glob("rank*.jsonl")):
-            if match := re.fullmatch(r"rank(\d+)\.jsonl", path.name):
-                steps = read_steps(self._read(path))
-                self._count(path, steps.num_unread)
-                if len(steps.columns):
-                    found[int(match[1])] = steps
+        named = [(re.fullmatch(r"rank(\d+)\.jsonl", path.name), path)
+                 for path in sorted(self._paths.steps(0).parent.glob("rank*.jsonl"))]  # fmt: skip
+        paths = {int(match[1]): self._read(path) for match, path in named if match}
+        read = dict(zip(paths, read_all_steps(list(paths.values()), self._num_processes), strict=True))
+        for rank, steps in read.items():
+            self._count(paths[rank], steps.num_unread)
+        found = {rank: steps for rank, steps in read.items() if len(steps.columns)}
         return run_times.without_left_behind(found, events)
 
     def _evaluations(self) -> Evaluations | None:
@@ -171,12 +173,10 @@ class _RunReader:
         plan = self._json(self._paths.plan)
         if plan is None:
             return None
-        numbers = {
-            name: float(value)
-            for name in ("step_s", "hours", "cost", "tokens_per_s")
-            if isinstance(value := plan.get(name), int | float) and math.isfinite(value)
-        }
-        return Prediction(**numbers) if numbers else None
+        found = run_settings.prediction_of(plan)
+        if found is None:
+            self._passed_over.append("plan.json holds no plan that can be read")
+        return found
 
     def _is_running(self) -> bool:
         try:

@@ -3,18 +3,20 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dragoman.core.config import Config
 from dragoman.core.paths import CheckpointPaths, RunPaths
-from dragoman.core.run_records import PreflightRecord
+from dragoman.core.run_records import EventRecord, PreflightRecord
 from dragoman.report.columns import HostColumns
-from dragoman.report.facts import Checkpoint, CheckpointFile, ComputeStep, CorpusFacts, Settings
+from dragoman.report.facts import Checkpoint, CheckpointFile, ComputeStep, CorpusFacts, Prediction, Settings
 from dragoman.theory import cost, wire
 
 MAX_HEADER_BYTES = 50_000_000
+RUNG = re.compile(r"gradients cross the wire as (\w+)")
+"""How a run tells its rung."""
 
 
 def settings_of(
@@ -25,6 +27,7 @@ def settings_of(
     hosts: Mapping[str, HostColumns],
     corpus: CorpusFacts | None,
     num_ranks: int,
+    events: Sequence[EventRecord] = (),
 ) -> Settings:
     """The settings that questions ask for."""
     world = environment.get("world_size")
@@ -51,7 +54,7 @@ def settings_of(
         device=device,
         is_gpu=device in gpus or environment.get("device_type") == "cuda" if device or gpus else None,
         schedule=config.schedule,
-        **_wire(paths, config),
+        **_wire(paths, config, events),
         label_smoothing=model.label_smoothing,
         precision=training.precision if training.precision != "auto" else None,
         checkpoint_bytes_per_parameter=float(cost.checkpoint_bytes(1)),
@@ -98,6 +101,30 @@ def compute_step(preflight: PreflightRecord | None) -> ComputeStep | None:
     return ComputeStep(preflight.compute_step_s, "the preflight")
 
 
+def prediction_of(plan: Mapping[str, Any]) -> Prediction | None:
+    """What `dragoman plan --out` wrote of the recipe as it is; None where no step time can be found in it."""
+    now = plan.get("now")
+    if not isinstance(now, dict) or not _number(now.get("step_s")):
+        return None
+    ends = now.get("step_range_s")
+    low, high = (_number(end) for end in ends) if isinstance(ends, list) and len(ends) == 2 else (None, None)
+    num_steps, num_bytes = (_number(plan.get(name)) for name in ("num_steps", "checkpoint_bytes"))
+    machines = plan.get("machines")
+    return Prediction(
+        **{name: _number(now.get(name)) for name in ("step_s", "hours", "cost", "tokens_per_s", "exposed_share")},
+        step_range_s=(low, high) if low is not None and high is not None else None,
+        num_steps=int(num_steps) if num_steps else None,
+        checkpoint_bytes=int(num_bytes) if num_bytes else None,
+        machines=machines if isinstance(machines, str) else None,
+    )
+
+
+def _number(value: object) -> float | None:
+    """A finite number that is not below zero."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and math.isfinite(value) and value >= 0 else None  # type: ignore[arg-type,operator]
+
+
 def _checkpoint_directories(directory: Path) -> list[Path]:
     try:
         return sorted(path for path in directory.iterdir() if re.fullmatch(r"step_\d+", path.name) and path.is_dir())
@@ -105,9 +132,12 @@ def _checkpoint_directories(directory: Path) -> list[Path]:
         return []
 
 
-def _wire(paths: RunPaths, config: Config) -> dict[str, Any]:
-    """The rung that the run stands on: what its newest checkpoint says, else the recipe where it names one."""
+def _wire(paths: RunPaths, config: Config, events: Sequence[EventRecord]) -> dict[str, Any]:
+    """The rung that the run stands on: by its newest checkpoint, else by what it said itself, else by the recipe."""
     found: str | None = None if config.communication.mode == "auto" else config.communication.mode
+    for event in events:
+        if event.kind == "communication" and (match := RUNG.search(event.text)):
+            found = match[1]
     for path in reversed(_checkpoint_directories(paths.checkpoints)):
         try:
             state = json.loads(CheckpointPaths(path).state.read_text(encoding="utf-8"))

@@ -83,6 +83,8 @@ def _network(answer: Answer, facts: Facts) -> str:
     if answer.verdict == "straggler":
         skew = answer.value("waiting for slower ranks")
         return f"{percent(skew or 0)} of every step waited for a slow rank"
+    if answer.verdict == "uneven":
+        return f"{percent(answer.value('waiting for slower ranks') or 0)} of every step ranks waited for one another"
     if share is None:
         return "the network was slow"
     kind = "; the link degraded on the way" if answer.verdict == "degraded" else ""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dragoman.core.errors import UserError
-from dragoman.documents.formats import format_of, parse
-from dragoman.documents.retelling import Note, retell
+from dragoman.documents import formats
+from dragoman.documents.retelling import Note
 from dragoman.serve.refusal import RefusedError, invalid
 
 SUFFIXES = (".txt", ".md", ".html", ".htm", ".srt", ".po")
@@ -39,7 +39,7 @@ def readable(name: str, content: bytes) -> tuple[str, str]:
 
 async def retold(text: str, suffix: str, rank: Rank) -> Retold:
     """A text of some kind in the other language."""
-    kind = format_of(Path(f"a{suffix}"))
+    kind = formats.format_of(Path(f"a{suffix}"))
     if kind == "text":
         [[translation, *_]] = await rank([text], 1)
         return Retold(translation)
@@ -54,7 +54,7 @@ async def retold(text: str, suffix: str, rank: Rank) -> Retold:
         return asked[-1].result()
 
     def read_and_written() -> tuple[str, list[Note]]:
-        return retell(parse(text, kind), candidates)
+        return formats.retold(text, kind, candidates)
 
     try:
         # Reading and writing a large file takes a while: other requests go on meanwhile.

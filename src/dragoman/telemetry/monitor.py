@@ -10,7 +10,7 @@ import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from dragoman.core import records
 from dragoman.core.paths import RunPaths
@@ -54,7 +54,7 @@ class Monitor:
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def start(self) -> "Monitor":
+    def start(self) -> Self:
         try:
             self._thread = threading.Thread(target=self._watch, name="dragoman-monitor", daemon=True)
             self._thread.start()
@@ -70,7 +70,7 @@ class Monitor:
             self._thread.join(CLOSE_WITHIN_S)
         self._board.close()
 
-    def __enter__(self) -> "Monitor":
+    def __enter__(self) -> Self:
         return self.start()
 
     def __exit__(self, *_: object) -> None:

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from dragoman.theory import power_law
+from dragoman.theory import log_slope, power_law
+from dragoman.theory.log_slope import Slope
 
 Array = npt.NDArray[np.float64]
 Verdict = Literal["converged", "improving", "undetermined"]
@@ -35,6 +36,10 @@ RECENT_SHARES = (0.25, 0.5)
 """Curves are fitted from these shares of the way on. Real curves bend more at first than any one power law: on the 26
 evaluations of a public WMT16 run, fits to all of them foresaw 0.4 to 0.5 % where some 0.7 % came. Two beginnings,
 because where they disagree the shape is not known well enough."""
+SLOW_SHARE = 0.5
+"""Of the threshold. A curve that surely falls, by the threshold or more at the best estimate and by this much of it at
+the low end of the interval, is improving too: the fits err low. Asked at 13 evaluations of that run what the next fifth
+would bring, they said less than came each time, by a factor of 1.01 to 1.44."""
 MISFIT_SCALES = 4.0
 """Standard errors by which the newest losses may leave the curve."""
 
@@ -58,26 +63,6 @@ class PowerLaw:
     def replica_losses_at(self, step: float) -> Array:
         """The loss at a step by each replica: a sample of what it may be, evaluation noise left out."""
         return power_law.values(self.replicas, np.array([step]), self.last_step)[:, 0]
-
-
-@dataclass(frozen=True)
-class Slope:
-    """A straight line in ln t, for few points. A replica is a slope."""
-
-    loss_per_log_step: float
-    loss_per_log_step_low: float
-    loss_per_log_step_high: float
-    last_loss: float
-    last_step: float
-    num_points: int
-    noise_loss: float
-    replicas: Array = field(repr=False, compare=False)
-
-    def loss_at(self, step: float) -> float:
-        return float(self.last_loss + self.loss_per_log_step * np.log(step / self.last_step))
-
-    def replica_losses_at(self, step: float) -> Array:
-        return self.last_loss + self.replicas * float(np.log(step / self.last_step))
 
 
 Fit = PowerLaw | Slope
@@ -113,6 +98,8 @@ class Judgement:
     num_points: int
     fit: Fit | None = None
     gain: Gain | None = None
+    trend: Slope | None = None
+    """How the newer half falls."""
 
 
 @dataclass(frozen=True)
@@ -149,9 +136,10 @@ def judge(
     found = gain(fit, fit.last_step, horizon_steps, threshold_share=threshold_share)
     if found is None:
         return Judgement("undetermined", "no curve fits these losses", num_points, fit)
+    trend = _slope(points, RECENT_SHARES[-1])
     if misfit := _misfit(fit, points, threshold_share):
-        return Judgement("undetermined", misfit, num_points, fit, found)
-    return Judgement(verdict(found), _reason(found), num_points, fit, found)
+        return Judgement("undetermined", misfit, num_points, fit, found, trend)
+    return Judgement(verdict(found, trend), _reason(found), num_points, fit, found, trend)
 
 
 @np.errstate(all="ignore")
@@ -196,11 +184,18 @@ def gain(
     )
 
 
-def verdict(found: Gain) -> Verdict:
-    """Sure at nine to one, or undetermined."""
+def verdict(found: Gain, trend: Slope) -> Verdict:
+    """Sure at nine to one, or slow but sure to fall; else undetermined."""
     if found.probability_below >= SURE:
         return "converged"
-    return "improving" if found.probability_above >= SURE else "undetermined"
+    return "improving" if found.probability_above >= SURE or is_slow(found, trend) else "undetermined"
+
+
+def is_slow(found: Gain, trend: Slope) -> bool:
+    """Surely falling, about as fast as is worth waiting for."""
+    is_falling = trend.loss_per_log_step_high < 0
+    is_enough = found.share >= found.threshold_share and found.share_low >= SLOW_SHARE * found.threshold_share
+    return is_falling and is_enough and found.probability_above < SURE
 
 
 def _reason(found: Gain) -> str:
@@ -237,7 +232,7 @@ def _recent(points: _Points, share: float, at_least: int) -> _Points:
 
 
 def _fitted(points: _Points) -> Fit:
-    return _power_law(points) if len(points.steps) >= MIN_POINTS_OF_POWER_LAW else _slope(points)
+    return _power_law(points) if len(points.steps) >= MIN_POINTS_OF_POWER_LAW else _slope(points, RECENT_SHARES[0])
 
 
 def _power_law(points: _Points) -> PowerLaw:
@@ -262,28 +257,9 @@ def _power_law(points: _Points) -> PowerLaw:
     )
 
 
-def _slope(points: _Points) -> Slope:
-    """Weighted least squares; the slopes of the replicas follow Student's law, as theory has it."""
-    points = _recent(points, RECENT_SHARES[0], MIN_POINTS)
-    logs, weights = np.log(points.steps / points.steps[-1]), points.weights / points.weights.sum()
-    num_points, mean_log, mean_loss = len(logs), weights @ logs, weights @ points.losses
-    var_log = weights @ (logs - mean_log) ** 2
-    slope = weights @ ((logs - mean_log) * points.losses) / var_log
-    residuals = points.losses - mean_loss - slope * (logs - mean_log)
-    noise = np.sqrt(num_points * (weights @ residuals**2) / (num_points - 2))
-    student = np.random.default_rng(SEED).standard_t(num_points - 2, size=NUM_REPLICAS)
-    slopes = slope + student * noise / np.sqrt(num_points * var_log)
-    low, high = np.quantile(slopes, INTERVAL)
-    return Slope(
-        loss_per_log_step=float(slope),
-        loss_per_log_step_low=float(low),
-        loss_per_log_step_high=float(high),
-        last_loss=float(mean_loss - slope * mean_log),
-        last_step=float(points.steps[-1]),
-        num_points=num_points,
-        noise_loss=float(noise),
-        replicas=slopes,
-    )
+def _slope(points: _Points, share: float) -> Slope:
+    newer = _recent(points, share, MIN_POINTS)
+    return log_slope.fit(newer.steps, newer.losses, newer.weights, num_replicas=NUM_REPLICAS, seed=SEED)
 
 
 def _misfit(fit: Fit, points: _Points, threshold_share: float) -> str | None:

@@ -41,6 +41,11 @@ def peak_at_step(config: ScheduleConfig) -> int:
     return max(1, config.warmup_steps)
 
 
+def larger_step_rate(step_factor: int) -> float:
+    """How many times the rate a step of so many times the tokens takes: the root, as its gradient's noise falls so."""
+    return math.sqrt(step_factor)
+
+
 def describe(config: ScheduleConfig, *, width: int, total_steps: int | None = None, step: int | None = None) -> str:
     """The formula, the peak and its step in one sentence, and in a second one where `step` is on the curve."""
     peak, peak_step = peak_rate(config, width=width), peak_at_step(config)

@@ -18,6 +18,8 @@ INTERVAL = (0.025, 0.975)
 SEED = 11
 MOST_VALUES = 20_000
 """Longer series are thinned, in whole blocks, before a median is bootstrapped."""
+MOST_BLOCKS = 1_000
+"""More blocks are joined: longer ones promise no more than short ones do, and are drawn sooner."""
 MOST_WINDOWS = 200
 """A series is looked at through so many windows when a change is sought."""
 WINDOW_STEPS = 5
@@ -192,6 +194,7 @@ def _best_split(windows: Array) -> int:
 
 
 def _block_sums(table: Array, block: int) -> Array:
+    block = max(block, -(-len(table) // MOST_BLOCKS))
     starts = np.arange(0, len(table), block)
     sums: Array = np.add.reduceat(table, starts, axis=0)
     return sums

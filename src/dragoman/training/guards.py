@@ -1,7 +1,6 @@
 """What keeps a run from being lost: signals become votes, stalls become stacks, bad numbers become decisions."""
 
 import faulthandler
-import fcntl
 import os
 import signal
 import sys
@@ -11,8 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-
-from dragoman.core.errors import UserError
 
 SKIPS_IN_A_ROW = 3
 """Steps without finite gradients before the run goes back to its last checkpoint."""
@@ -48,17 +45,6 @@ class Signals:
         if self.received == signal.SIGINT and number == signal.SIGINT:
             raise KeyboardInterrupt  # a second Ctrl-C means now
         self.received = number
-
-
-@contextmanager
-def only_trainer(directory: Path) -> Iterator[None]:
-    """Hold the run directory; the kernel lets go of it when this process ends, however it ends."""
-    with (directory / "lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"{directory} is being trained by another process", "wait for it or stop it") from None
-        yield
 
 
 @dataclass

@@ -11,8 +11,16 @@ from dragoman.core import records
 from dragoman.core.config import Config
 from dragoman.core.files import write_atomically
 from dragoman.core.paths import RunPaths
-from dragoman.core.run_records import EvalRecord, EventRecord, SentenceLosses, StepRecord
+from dragoman.core.run_records import (
+    BucketTimes,
+    EvalRecord,
+    EventRecord,
+    ExchangeRecord,
+    SentenceLosses,
+    StepRecord,
+)
 from dragoman.telemetry.board import Board
+from dragoman.training.communication.wire import Delivery, Exchange
 from dragoman.training.evaluate import Evaluation
 from dragoman.training.world import World
 
@@ -23,14 +31,20 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+def _bucket(one: Delivery) -> BucketTimes:
+    """To the microsecond."""
+    times = (round(seconds, 6) for seconds in (one.ready_s, one.start_s, one.end_s, one.exposed_s))
+    return BucketTimes(one.num_bytes, one.sent_bytes, *times)
+
+
 class Journal:
     """One rank's pen. Every rank writes its steps and events; the main one also writes what all have in common."""
 
     def __init__(self, paths: RunPaths, world: World, resumed_step: int) -> None:
         self._paths, self._world = paths, world
         self._has_complained = False
-        paths.steps(world.rank).parent.mkdir(parents=True, exist_ok=True)
-        paths.samples(0).parent.mkdir(parents=True, exist_ok=True)
+        for path in (paths.steps(world.rank), paths.exchanges(world.rank), paths.samples(0)):
+            path.parent.mkdir(parents=True, exist_ok=True)
         self._board = Board(paths.tensorboard, resumed_at_step=resumed_step) if world.is_main else None
 
     def settings(self, config: Config) -> None:
@@ -58,6 +72,12 @@ class Journal:
             }
             for name, value in scalars.items():
                 self._board.scalar(name, value, record.step)
+
+    def exchange(self, step: int, crossed: Exchange) -> None:
+        """Every bucket of one exchange."""
+        buckets = tuple(_bucket(one) for one in crossed.deliveries)
+        record = ExchangeRecord(step, now(), crossed.is_probe, crossed.wait_s, crossed.skew_s, buckets)
+        self._append(self._paths.exchanges(self._world.rank), record)
 
     def evaluation(self, record: EvalRecord, evaluation: Evaluation) -> None:
         if not self._world.is_main:

@@ -128,6 +128,8 @@ def _record(run: Run, state: TrainState, step: Step, result: StepResult, rate: f
             skew_s=result.exchange.skew_s,
         )
     )
+    if result.exchange.deliveries and run.stepper.is_watched(step.number):
+        run.journal.exchange(step.number, result.exchange)
     if not result.is_finite:
         run.journal.event("skipped", step.number, f"gradient norm {result.gradient_norm}, loss {result.plain_loss}")
     training = run.config.training

@@ -1,10 +1,10 @@
 """The stepper that stands on a rung of the ladder: its wire, its cycle, its rate."""
 
 import dataclasses
-import math
 
 from dragoman.core.config import OptimizerConfig
 from dragoman.core.errors import UserError
+from dragoman.theory.schedule import larger_step_rate
 from dragoman.theory.wire import Rung
 from dragoman.training.communication.ways import wire_for
 from dragoman.training.local_steps import LocalStepper
@@ -28,5 +28,5 @@ def on_rung(stepper: Stepper, rung: Rung, hosts: tuple[tuple[int, ...], ...], op
 
 
 def rate_factor(rung: Rung) -> float:
-    """How much faster weights move in a larger step: by the root, as the noise of its gradient falls by the root."""
-    return math.sqrt(rung.step_factor)
+    """How much faster weights move in a larger step."""
+    return larger_step_rate(rung.step_factor)

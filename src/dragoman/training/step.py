@@ -146,6 +146,10 @@ class Stepper:
             own = keeping.own_of("residual", saved, self.world, keeps_sum=True)
             _ = self.wire.residual.zero_() if own is None else self.wire.residual.copy_(own)
 
+    def is_watched(self, number: int) -> bool:
+        """A probe, or the update after one: its buckets are written down one by one."""
+        return number % self.cycle == 0 and (self._is_probe(number) or self._is_probe(number - self.cycle))
+
     def _is_probe(self, number: int) -> bool:
         """The same on all ranks."""
         first = min(FIRST_PROBE, self.probe_every - 1)

@@ -16,7 +16,7 @@ from dragoman.core.errors import UserError
 from dragoman.core.paths import RunPaths
 from dragoman.model.machine import prepare_cpu
 from dragoman.telemetry.monitor import Monitor
-from dragoman.training.guards import Signals, only_trainer, silent_ranks
+from dragoman.training.guards import Signals, silent_ranks
 from dragoman.training.loop import fit
 from dragoman.training.meeting import MeetingError
 from dragoman.training.run import Run
@@ -30,7 +30,7 @@ def main(directory: Path) -> int:
     try:
         config = config_file.load(paths.config)
         signals.stop_with_parent()
-        with joined() as world, only_trainer(directory) if world.is_main else nullcontext(), _watched(paths, world):
+        with joined() as world, _watched(paths, world):
             run = Run(config, paths, world, signals)
             try:
                 finished = fit(run, run.begin())

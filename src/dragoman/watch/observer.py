@@ -4,6 +4,7 @@ Needs nothing but the files, so a run that is going on, one that is over and one
 """
 
 import re
+import shlex
 import time
 from collections import deque
 from pathlib import Path
@@ -60,6 +61,7 @@ class Observer:
             progress=progress(self._config, step, pace.step_s, self._measured, is_over=is_over),
             pace=pace,
             evaluation=self._measured[0] if self._measured else None,
+            account=_account_of(self.paths) if state.kind == "stopped" else None,
             ranks=self.steps.ranks(),
             hosts=self.hosts.views(),
             events=tuple(self._events),
@@ -75,7 +77,7 @@ class Observer:
     def _must_be_there(self, problem: str) -> None:
         places = (self.paths.config, self.paths.events, self.paths.evals, self.paths.steps(0).parent)
         if not any(place.exists() for place in places):
-            raise UserError(f"{self.paths.directory} {problem}", "`dragoman train RECIPE` begins one")
+            raise UserError(f"{self.paths.directory} {problem}", _where_one_is(self.paths.directory))
 
     def _read(self) -> None:
         if self._config is None:
@@ -122,6 +124,20 @@ class Observer:
         if bad := sum(file.num_bad_lines for file in files):
             notes.append(f"{counted(bad, 'line')} could not be read and {'is' if bad == 1 else 'are'} left out")
         return tuple(notes)
+
+
+def _where_one_is(directory: Path) -> str:
+    """The newest run below a directory, for those who named the one above; else how to begin one."""
+    runs = [file.parent for file in directory.glob("*/config.toml")]
+    if not runs:
+        return "`dragoman train RECIPE` begins one"
+    newest = max(runs, key=lambda run: (run / "config.toml").stat().st_mtime)
+    return f"there is one in it: `dragoman watch {shlex.quote(str(newest))}`"
+
+
+def _account_of(paths: RunPaths) -> str | None:
+    page = paths.report("index.html")
+    return printable(str(page)) if page.is_file() else None
 
 
 def _config_of(paths: RunPaths) -> tuple[Config | None, str | None]:

@@ -16,6 +16,8 @@ from dragoman.core.errors import UserError
 PLACE = re.compile(r"(?P<host>(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*):(?P<path>.+)", re.DOTALL)
 """No word can begin with a dash, so none can be taken for an option of ssh."""
 NOT_FOUND = 127
+ENVIRONMENT = 'env PATH="$PATH:$HOME/dragoman/venv/bin"'
+"""Where `dragoman check --install` puts it, after what its own path finds. Every shell understands this."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def command(place: Place, *, has_terminal: bool, once: bool, web_port: int | Non
     if web_port is not None:
         words += ["--web", "--port", str(web_port)]
     tunnel = ["-L", f"127.0.0.1:{web_port}:127.0.0.1:{web_port}"] if web_port is not None else []
-    remote = " ".join(shlex.quote(word) for word in [*words, "--", place.path])
+    remote = " ".join([ENVIRONMENT, *(shlex.quote(word) for word in [*words, "--", place.path])])
     return ["ssh", *(["-t"] if has_terminal else []), *tunnel, "--", place.host, remote]
 
 

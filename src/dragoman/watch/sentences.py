@@ -71,6 +71,11 @@ def evaluation_line(evaluation: EvalView) -> str:
     return " · ".join(word for word in words if word) + f" at step {count(evaluation.step)}"
 
 
+def account_line(account: str) -> str:
+    """Where the report of a run that is over lies."""
+    return f"what happened, and why: {account}"
+
+
 def rank_line(rank: RankView) -> str:
     """'rank 0: 0.166 s = data wait 1 %, forward 30 %, …; padding 2 %'."""
     if rank.step_s is None:
@@ -100,8 +105,8 @@ def host_line(host: HostView) -> str:
         words.append(f"training {size(host.process_memory_bytes)}")
     if host.disk_free_bytes is not None:
         words.append(f"disk free {size(host.disk_free_bytes)}")
-    if host.nic is not None:
-        words.append(_nic_words(host))
+    if host.nic is not None and (host.carries_gradients or host.nic.sent_bytes_per_s + host.nic.received_bytes_per_s):
+        words.append(_nic_words(host))  # of interfaces that carry nothing, none is worth a word
     if host.age_s is not None and host.age_s > STALE_AFTER_S:
         words.append(f"last seen {duration(host.age_s)} ago")
     return f"{host.name}: {' · '.join(words)}"
@@ -141,6 +146,8 @@ def lines(view: View) -> Iterator[str]:
         yield pace_line(view.pace)
     if view.evaluation is not None:
         yield evaluation_line(view.evaluation)
+    if view.account is not None:
+        yield account_line(view.account)
     yield from rank_lines(view)
     for host in view.hosts:
         yield f"host {host_line(host)}"

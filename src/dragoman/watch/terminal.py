@@ -18,6 +18,7 @@ from dragoman.watch.charts import Chart, charts, part_label
 from dragoman.watch.drawing import picture, spark, stacked
 from dragoman.watch.observer import Observer
 from dragoman.watch.sentences import (
+    account_line,
     evaluation_line,
     event_line,
     figure,
@@ -99,6 +100,8 @@ def _head(view: View) -> Panel:
         rows.append(Text(pace_line(view.pace)))
     if view.evaluation is not None:
         rows.append(Text(evaluation_line(view.evaluation)))
+    if view.account is not None:
+        rows.append(Text(account_line(view.account)))
     return Panel(Group(*rows), title=Text(view.name, style="bold"), title_align="left", border_style=colour)
 
 

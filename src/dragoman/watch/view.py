@@ -125,6 +125,8 @@ class View:
     progress: Progress
     pace: Pace
     evaluation: EvalView | None
+    account: str | None
+    """The report of a run that is over, where there is one."""
     ranks: tuple[RankView, ...]
     hosts: tuple[HostView, ...]
     events: tuple[EventView, ...]

@@ -62,6 +62,9 @@ def test_records_come_in_whole_lines_and_once(tmp_path: Path) -> None:
         assert list(follower.news()) == [("steps/rank01.jsonl", 12, b'{"step": 2}\n')]
         file.write('ep": 3}\n')
     assert list(follower.news()) == [("steps/rank01.jsonl", 24, b'{"step": 3}\n')]
+    (tmp_path / "exchanges").mkdir()
+    (tmp_path / "exchanges/rank01.jsonl").write_text('{"step": 10}\n')
+    assert list(follower.news()) == [("exchanges/rank01.jsonl", 0, b'{"step": 10}\n')]
     (tmp_path / "samples").mkdir()
     (tmp_path / "samples/step_0000012.txt").write_text("sample")
     assert list(follower.news()) == [("samples/step_0000012.txt", 0, b"sample")]

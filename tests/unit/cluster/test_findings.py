@@ -51,6 +51,7 @@ def test_clocks_may_differ_by_a_breath() -> None:
     assert said(findings.clocks({"a": 61.0})) == [
         "✗ clock     a: its clock is 1 min 1 s ahead; set it, such as with `timedatectl set-ntp true`"
     ]
+    assert "a: its clock is 1 min 1 s behind" in said(findings.clocks({"a": -61.0}))[0]
 
 
 def test_room_that_is_unknown_is_not_called_enough() -> None:

@@ -8,15 +8,17 @@ from dragoman.cluster.local import run_workers, worker_variables
 
 WORKER = """
 import os, pathlib, signal, sys, time
-rank, what = int(os.environ["RANK"]), sys.argv[1]
-if what == "first fails" and rank == 0:
-    sys.exit(3)
-if what == "killed" and rank == 1:
-    os.kill(os.getpid(), signal.SIGKILL)
+rank, what, told = int(os.environ["RANK"]), sys.argv[1], pathlib.Path(sys.argv[2])
+ready = told.with_name("ready")
 if what == "fine":
     sys.exit(0)
-signal.signal(signal.SIGTERM, lambda *_: (pathlib.Path(sys.argv[2]).touch(), sys.exit(0)))
-time.sleep(30)
+if rank == {"first fails": 0, "killed": 1}[what]:
+    while not ready.exists():  # until the other can hear
+        time.sleep(0.01)
+    sys.exit(3) if what == "first fails" else os.kill(os.getpid(), signal.SIGKILL)
+signal.signal(signal.SIGTERM, lambda *_: (told.touch(), sys.exit(0)))
+ready.touch()
+time.sleep(60)
 """
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cluster.pace import Pace
+from dragoman.cluster.pace import Pace, Turn
 
 
 def write(path: Path, exchanges: list[float], first: int = 1) -> None:
@@ -21,14 +21,12 @@ def steps(tmp_path: Path) -> Path:
 
 def test_a_link_at_a_tenth_is_noticed_and_so_is_its_return(steps: Path) -> None:
     pace = Pace.from_end_of(steps, 0)
-    write(steps, [0.1] * 30)
+    write(steps, [3.0, 2.0, 1.0] + [0.1] * 27)
     assert pace.news() == []
     write(steps, [1.0] * 12, first=31)
-    assert pace.news() == [
-        "a link has become slow: exchanging gradients takes 1.00 s, 10 times the 0.10 s of before; training goes on"
-    ]
+    assert pace.news() == [Turn(is_slow=True, exchange_s=1.0, usual_s=0.1)]
     write(steps, [0.1] * 12, first=43)
-    assert pace.news() == ["the link is as fast as before: 0.10 s an exchange"]
+    assert pace.news() == [Turn(is_slow=False, exchange_s=0.1, usual_s=0.1)]
     assert (pace.step, pace.num_steps) == (54, 54)
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from dragoman.documents.codes import are_nested, numbers_in, with_placeholders
 from dragoman.documents.document import Code
-from dragoman.documents.formats import parse
-from dragoman.documents.retelling import Note, retell
+from dragoman.documents.formats import retold
+from dragoman.documents.retelling import Note
 
 WORDS = {
     "Where is the train station?": ["Wo ist der Bahnhof?"],
@@ -46,17 +46,17 @@ def translated(texts: Sequence[str]) -> list[list[str]]:
     ],
 )
 def test_codes_find_their_places(kind: str, text: str, expected: str) -> None:
-    assert retell(parse(text, kind), translated) == (expected, [])
+    assert retold(text, kind, translated) == (expected, [])
 
 
 def test_the_first_translation_that_keeps_everything_is_taken() -> None:
     text = "Hello %s, you have 3 letters\n"
-    assert retell(parse(text, "markdown"), translated) == ("Hallo %s, du hast 3 Briefe\n", [])
+    assert retold(text, "markdown", translated) == ("Hallo %s, du hast 3 Briefe\n", [])
 
 
 def test_what_loses_a_number_is_left_and_named() -> None:
     text = "# Good morning\n\nDelete 5 files\n"
-    assert retell(parse(text, "markdown"), translated) == (
+    assert retold(text, "markdown", translated) == (
         "# Guten Morgen\n\nDelete 5 files\n",
         [Note(3, "Delete 5 files")],
     )
@@ -69,14 +69,14 @@ def test_what_is_no_language_is_not_asked_for() -> None:
         asked.extend(texts)
         return [[text] for text in texts]
 
-    retell(parse("| 17 | %s | word |\n|---|---|---|\n\n42\n", "markdown"), candidates)
+    retold("| 17 | %s | word |\n|---|---|---|\n\n42\n", "markdown", candidates)
     assert [text for text in asked if any(letter.isalpha() for letter in text.replace("%s", ""))] == ["word"]
 
 
 def test_text_is_escaped_as_the_format_needs() -> None:
-    text, _ = retell(parse("<p>a &amp; b</p>", "html"), lambda texts: [["x < y & z\xa0!"] for _ in texts])
+    text, _ = retold("<p>a &amp; b</p>", "html", lambda texts: [["x < y & z\xa0!"] for _ in texts])
     assert text == "<p>x &lt; y &amp; z&nbsp;!</p>"
-    text, _ = retell(parse('msgid "a"\nmsgstr ""\n', "po"), lambda texts: [['b "c" \\ d\n'] for _ in texts])
+    text, _ = retold('msgid "a"\nmsgstr ""\n', "po", lambda texts: [['b "c" \\ d\n'] for _ in texts])
     assert text == 'msgid "a"\nmsgstr "b \\"c\\" \\\\ d\\n"\n'
 
 
@@ -88,6 +88,8 @@ def test_text_is_escaped_as_the_format_needs() -> None:
         ("Write to me@x.org or https://x.org/a?b=c.", ["me@x.org", "https://x.org/a?b=c"]),
         ("100% sure, 50 % off", []),
         ("%d%% done", ["%d", "%%"]),
+        ("{dir!r:>10} {0:,.2f} {a[b].c} $HOME, not $5", ["{dir!r:>10}", "{0:,.2f}", "{a[b].c}", "$HOME"]),
+        ("You have {n, plural, one {# file} other {{n} files}}.", ["{n, plural, one {# file} other {{n} files}}"]),
     ],
 )
 def test_placeholders_are_codes(text: str, codes: list[str]) -> None:
@@ -105,3 +107,12 @@ def test_spans_that_cross_are_noticed() -> None:
     assert are_nested([(0, 5), (1, 3), (6, 8)])
     assert not are_nested([(0, 5), (3, 8)])
     assert not are_nested([(0, 5), (0, 5)])
+
+
+def test_an_argument_of_a_message_is_a_placeholder_in_a_catalogue_only() -> None:
+    def without_dollar(texts: Sequence[str]) -> list[list[str]]:
+        return [[text.replace("$1", "1")] for text in texts]
+
+    message = 'msgid "Hello $1, now"\nmsgstr ""\n'
+    assert retold(message, "po", without_dollar)[0] == 'msgid "Hello $1, now"\nmsgstr "Hello $1, now"\n'
+    assert retold("It costs $1 now\n", "markdown", without_dollar)[0] == "It costs 1 now\n"

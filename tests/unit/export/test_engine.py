@@ -155,6 +155,16 @@ def test_alternatives_change_only_the_sentence_that_they_are_of(tiny: Tiny, sour
     assert tiny.exported.alternatives("", "", 3) == []
 
 
+def test_an_engine_that_runs_for_months_remembers_no_more_words_than_it_should(
+    tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "KNOWN_WORDS", 10)
+    translator = Translator.open(tiny.directory, threads=1)
+    numbers = [f"Room {number}." for number in range(50)]
+    assert [translator.pieces(text) for text in numbers] == [tiny.exported.pieces(text) for text in numbers]
+    assert translator._source._known_words is not None and len(translator._source._known_words) <= 10
+
+
 def test_threads_may_share_a_translator(tiny: Tiny) -> None:
     expected = tiny.exported.translate(SOURCES[:20])
     found: list[list[str]] = []

@@ -14,7 +14,8 @@ from dragoman.report.facts import (
     Settings,
     Source,
 )
-from dragoman.report.questions.account import was_it_foretold, what_did_it_cost, what_went_wrong
+from dragoman.report.questions.account import what_did_it_cost, what_went_wrong
+from dragoman.report.questions.foretold import was_it_foretold
 from dragoman.report.questions.sizes import (
     how_big_is_a_checkpoint,
     how_big_was_the_training_set,

@@ -5,16 +5,20 @@ import dataclasses
 import numpy as np
 import pytest
 
-from dragoman.report.columns import GpuColumns, HostColumns
+from dragoman.report.columns import GpuColumns, HostColumns, StepColumns
 from dragoman.report.facts import Claims, ComputeStep, CorpusFacts, Device, Facts, Source
-from dragoman.report.questions.busy import were_the_machines_busy
+from dragoman.report.measures import measures_of
+from dragoman.report.questions import answer_all
+from dragoman.report.questions.busy import lost_shares, were_the_machines_busy
+from dragoman.report.questions.network import was_the_network_the_bottleneck
 from dragoman.report.questions.speed import (
     did_it_wait_for_input,
     how_long_did_a_step_take,
     how_long_did_it_take,
     how_much_was_padding,
-    was_a_rank_slow,
 )
+from dragoman.report.questions.stragglers import was_a_rank_slow
+from dragoman.report.summary import summarise
 from tests.unit.report.made_up import rank_steps, run
 
 NOTHING = Facts(Source("x", "Dragoman"))
@@ -123,6 +127,63 @@ def test_waiting_for_a_slow_rank_is_named_as_such() -> None:
     assert were_the_machines_busy(run(fast, slow)).verdict == "lost to slower ranks"
 
 
+def taking_turns(seed: int, late: int) -> StepColumns:
+    """Of two ranks one is late in each block of ten steps, now this one, now the other; probes know."""
+    base = rank_steps(seed=seed, wait_s=0.003)
+    is_late = np.arange(400) // 10 % 2 == late
+    more = np.where(is_late, 0.15, 0.0)
+    return dataclasses.replace(
+        base,
+        forward_s=base.forward_s + more,
+        exchange_s=base.exchange_s + 0.15 - more,
+        step_s=base.step_s + 0.15,
+        skew_s=np.where(base.is_probe, 0.15 - more, np.nan),
+    )
+
+
+def test_ranks_that_take_turns_at_being_late_are_uneven_in_every_answer() -> None:
+    facts = run(taking_turns(0, late=0), taking_turns(7, late=1))
+    straggler, network = was_a_rank_slow(facts), was_the_network_the_bottleneck(facts)
+    assert straggler.verdict == "no"
+    assert straggler.sentence.endswith("Ranks waited 17 % of a step for one another, now for one, now for another.")
+    assert were_the_machines_busy(facts).verdict == "lost to uneven ranks"
+    assert network.verdict == "uneven"
+    assert network.sentence == (
+        "No: ranks wait for one another, now for one and now for another (17 % of a step), not for the wire (0.6 %)."
+    )
+    assert summarise(facts, answer_all(facts)).sentence.endswith("17 % of every step ranks waited for one another.")
+
+
+def test_a_slow_rank_is_blamed_by_all_answers_or_by_none() -> None:
+    for slow_s in (0.30, 0.32, 0.36, 0.42, 0.6):
+        late = slow_s - 0.3
+        facts = run(rank_steps(skew_s=late), rank_steps(compute_s=slow_s, seed=7))
+        is_named = was_a_rank_slow(facts).verdict == "rank 1"
+        assert ("slower ranks" in (lost_shares(measures_of(facts)) or {})) == is_named
+        assert is_named or was_the_network_the_bottleneck(facts).verdict != "straggler"
+
+
+def test_steps_that_mostly_update_the_weights_are_small_batches() -> None:
+    members = [rank_steps(seed=seed, optimizer_s=np.full(400, 0.1), compute_s=0.2) for seed in (0, 7)]
+    members = [dataclasses.replace(one, step_s=one.step_s + 0.1) for one in members]
+    found = were_the_machines_busy(run(*members))
+    assert found.verdict == "lost to small batches"
+    assert found.advice[0].gain == "twice the tokens a step save 16 % of the time"
+
+
+def test_a_step_too_small_for_any_link_is_not_blamed_on_the_network() -> None:
+    """Four milliseconds of computing for 244 MB of gradients: 100 Gb/s would be waited for, too."""
+    ranks = [rank_steps(compute_s=0.004, wait_s=0.3, seed=seed) for seed in (0, 7)]
+    large = {"parameters": 60_880_896}
+    network = was_the_network_the_bottleneck(run(*ranks, settings=large))
+    assert network.verdict == "small batches"
+    assert "even a link of 100 Gb/s would be waited for" in network.sentence
+    assert network.advice[0].command == "batching.tokens_per_step"
+    assert were_the_machines_busy(run(*ranks, settings=large)).verdict == "lost to small batches"
+    usual = [rank_steps(compute_s=0.6, wait_s=1.3, seed=seed) for seed in (0, 7)]
+    assert was_the_network_the_bottleneck(run(*usual, settings=large)).verdict == "network-bound"
+
+
 def test_utilisation_alone_proves_nothing() -> None:
     facts = Facts(Source("x", "OpenSeq2Seq"), claims=Claims(gpu_utilisation=1.0))
     found = were_the_machines_busy(facts)
@@ -150,6 +211,11 @@ def test_lowered_clocks_are_told() -> None:
     assert found.verdict == "throttled"
     assert "hw_thermal_slowdown" in found.sentence
     assert not any("gpu_idle" in sentence for sentence in found.evidence)
+
+
+@pytest.mark.parametrize("reason", ["application_clocks", "display_clocks", "sync_boost"])
+def test_clocks_that_somebody_chose_are_no_throttling(reason: str) -> None:
+    assert were_the_machines_busy(run(hosts={"a": gpu_host(1.0, 240.0, {reason: 1.0})})).verdict == "busy"
 
 
 def test_work_is_held_against_the_device_where_its_peak_is_known() -> None:

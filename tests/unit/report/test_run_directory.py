@@ -25,6 +25,7 @@ from dragoman.core.run_records import (
     StepRecord,
     SystemRecord,
 )
+from dragoman.report import host_samples, record_lines
 from dragoman.report.record_lines import read_steps, stays, unix_seconds
 from dragoman.report.run_directory import read_run
 
@@ -221,6 +222,31 @@ def test_samples_of_hosts_become_columns(paths: RunPaths) -> None:
     assert found.cpu_share[0] == 0.5 and np.isnan(found.cpu_share[1])
     assert found.gradient_nic == "eth0" and found.nics["eth0"].sent_bytes[0] == 100
     assert found.gpus[0].power_w[0] == 42.0 and found.gpus[0].throttled == {"hw_slowdown": 1.0}
+
+
+def test_of_many_samples_some_are_read_and_tell_the_same(paths: RunPaths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_samples, "MOST_SAMPLES", 100)
+    path = paths.telemetry("a")
+    path.parent.mkdir()
+    gpus = (GpuSample(0, "V100", 1.0, None, None, 42.0, 250.0, None, None, None, ("hw_slowdown",)),)
+    lines = [SystemRecord(moment(second % 3000), "a", 0.5, None, 10, None, 5, None, None,
+                          (NicSample("eth0", 100 * second, 0, 0, 0, 0, 1000.0),), "eth0", gpus)
+             for second in range(1000)]  # fmt: skip
+    records.write_lines(path, lines)
+    found = read_run(paths.directory).hosts["a"]
+    assert 100 <= len(found.time_s) <= 150
+    assert np.median(found.gpus[0].power_w) == 42.0 and found.gpus[0].throttled == {"hw_slowdown": 1.0}
+    assert np.diff(found.nics["eth0"].sent_bytes).min() > 0
+
+
+def test_ranks_are_read_by_several_processes_as_by_one(paths: RunPaths, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [paths.steps(rank) for rank in range(3)]
+    for rank, file in enumerate(files):
+        records.write_lines(file, [step(number, loss=float(rank + number)) for number in range(1, 20)])
+    alone = record_lines.read_all_steps(files)
+    monkeypatch.setattr(record_lines, "WORTH_PROCESSES_BYTES", 0)
+    shared = record_lines.read_all_steps(files, num_processes=2)
+    assert [found.columns.loss.tolist() for found in shared] == [found.columns.loss.tolist() for found in alone]
 
 
 def test_rows_behind_which_the_run_goes_back_are_void() -> None:

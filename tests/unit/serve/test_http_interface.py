@@ -72,9 +72,11 @@ def test_the_language_is_detected_where_it_can_be(client: httpx.Client) -> None:
 
 
 def test_html_keeps_its_tags(client: httpx.Client) -> None:
-    page = '<p class="green">Hello there, <b>world</b></p><script>x = "Hello"</script>'
+    page = '<p class="green">Hello there, <b>world</b> <img alt="A map" src="map.png"></p><script>x = "Hello"</script>'
     answer = client.post("/translate", json={"q": page, "format": "html", **PAIR}).json()["translatedText"]
-    assert answer == '<p class="green">hELLO THERE, <b>WORLD</b></p><script>x = "Hello"</script>'
+    assert answer == (
+        '<p class="green">hELLO THERE, <b>WORLD</b> <img alt="a MAP" src="map.png"></p><script>x = "Hello"</script>'
+    )
 
 
 def test_sentences_say_which_became_which(client: httpx.Client) -> None:

@@ -16,6 +16,7 @@ from dragoman.core.run_records import SystemRecord
 from dragoman.telemetry import monitor as module
 from dragoman.telemetry import samplers
 from dragoman.telemetry.monitor import Monitor, mend_last_line
+from tests.fake_nvml import FakeNvml
 from tests.watched_run import system_record
 
 accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
@@ -73,6 +74,30 @@ def test_tensorboard_gets_charts_of_each_host(paths: RunPaths) -> None:
     tags = events.Tags()["scalars"]
     assert {"system/cpu_share", "system/memory_share", "network/lo_sent_mb_per_s"} <= set(tags)
     assert all(0 < event.value < 1 for event in events.Scalars("system/memory_share"))
+
+
+def test_every_gpu_is_written_down_and_charted(paths: RunPaths) -> None:
+    library = FakeNvml()
+    with Monitor(paths, "alpha", every_s=0.01, nvml=library):
+        until(lambda: len(written(paths)) >= 2)
+    assert not library.is_open
+    first, second = written(paths)[-1].gpus
+    assert (first.utilisation, first.power_w, first.power_cap_w, first.temperature_c) == (1.0, 42.5, 250.0, 37.0)
+    assert (first.clock_mhz, first.memory_used_bytes) == (1380.0, 5_000_000_000)
+    assert second.throttle_reasons == ("power_cap", "hardware_thermal")
+    events = accumulator.EventAccumulator(str(paths.tensorboard / "host-alpha"))
+    events.Reload()
+    charted = {tag: events.Scalars(tag)[0].value for tag in events.Tags()["scalars"] if tag.startswith("gpu/1")}
+    assert charted == {
+        "gpu/1_utilisation": 1.0,
+        "gpu/1_memory_share": 0.3125,
+        "gpu/1_power_w": 42.5,
+        "gpu/1_power_cap_w": 250.0,
+        "gpu/1_power_share": pytest.approx(0.17),
+        "gpu/1_clock_mhz": 1380.0,
+        "gpu/1_temperature_c": 37.0,
+        "gpu/1_num_throttle_reasons": 2.0,
+    }
 
 
 class Explodes:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.theory import curves
-from dragoman.theory.curves import Gain, Judgement, PowerLaw, Slope, Verdict, fit_curve, gain, judge, verdict
+from dragoman.theory.curves import Gain, Judgement, PowerLaw, Verdict, fit_curve, gain, judge, verdict
+from dragoman.theory.log_slope import Slope
 
 Curve = Callable[[curves.Array], curves.Array]
 
@@ -78,7 +79,7 @@ def test_a_public_run_that_went_on_falling_is_never_called_converged() -> None:
     steps = [4_000 * (i + 1) for i in range(len(WMT16_LOSSES))]
     found = [judge(steps[:n], WMT16_LOSSES[:n], after_step=8_000).verdict for n in range(3, len(steps) + 1)]
     assert "converged" not in found
-    assert found[5:12].count("improving") == 7  # 32,000 to 56,000 steps; later 0.7 % is too near to 0.5 % to tell
+    assert found[5:].count("improving") >= len(found[5:]) - 1  # from 32,000 steps on; near 80,000 it cannot tell
 
 
 def test_the_gain_foreseen_halfway_is_the_gain_that_came() -> None:
@@ -231,4 +232,30 @@ def test_nothing_that_is_measured_makes_it_raise(rows: list[tuple[float, float |
 )
 def test_a_verdict_needs_nine_to_one(below: float, above: float, expected: str) -> None:
     found = Gain(100, 20, 1.5, 0.01, 0.0, 0.02, 0.007, 0.0, 0.014, 0.005, above, below)
-    assert verdict(found) == expected
+    assert verdict(found, falling()) == expected
+
+
+def falling(high: float = -0.01) -> Slope:
+    return Slope(-0.05, -0.09, high, 1.5, 100, 13, 0.004, np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    "share, low, high_slope, expected",
+    [
+        (0.0054, 0.0040, -0.01, "improving"),
+        (0.0054, 0.0024, -0.01, "undetermined"),  # it might buy less than half of what is worth waiting for
+        (0.0049, 0.0040, -0.01, "undetermined"),  # the best estimate is below what is worth waiting for
+        (0.0054, 0.0040, 0.001, "undetermined"),  # the newer half may be flat
+    ],
+)
+def test_a_slow_curve_improves_if_it_surely_falls(share: float, low: float, high_slope: float, expected: str) -> None:
+    found = Gain(100, 20, 1.5, 1.5 * share, 1.5 * low, 0.02, share, low, 0.014, 0.005, 0.74, 0.26)
+    assert verdict(found, falling(high_slope)) == expected
+
+
+@pytest.mark.parametrize("amplitude, wanted, at_most", [(17.15, "improving", 0.1), (42.0, "converged", 0.0)])
+def test_curves_near_the_threshold_are_seldom_misjudged(amplitude: float, wanted: Verdict, at_most: float) -> None:
+    """The next fifth buys 0.3 % of the first and 0.7 % of the second, where 0.5 % is the threshold."""
+    kind: dict[str, Curve] = {"near": lambda t: 1.5 + amplitude * (t + 1_000) ** -0.5}
+    for num_points in (12, 25, 100):
+        assert share_of(wanted, kind, num_points) <= at_most

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from dragoman.core import records
 from dragoman.core.errors import UserError
 from dragoman.watch.charts import charts
 from dragoman.watch.observer import Observer
+from dragoman.watch.sentences import host_line, lines
 from tests.watched_run import WatchedRun, gpu_sample, stamp, step_record, system_record, write_long
 
 
@@ -96,6 +98,40 @@ def test_a_directory_without_a_run_is_refused_with_a_sentence(tmp_path: Path, ma
         (tmp_path / "here").mkdir()
     with pytest.raises(UserError, match=r"here holds no run; `dragoman train RECIPE` begins one"):
         Observer(tmp_path / "here").look()
+
+
+def test_the_directory_above_names_the_newest_run_in_it(run: WatchedRun) -> None:
+    older = run.paths.directory.with_name("older")
+    older.mkdir()
+    (older / "config.toml").touch()
+    os.utime(older / "config.toml", (1, 1))
+    above = run.paths.directory.parent
+    with pytest.raises(UserError) as refused:
+        Observer(above)
+    assert str(refused.value) == f"{above} holds no run; there is one in it: `dragoman watch {run.paths.directory}`"
+
+
+def test_a_run_that_is_over_says_where_its_report_lies(run: WatchedRun) -> None:
+    run.as_usual()
+    page = run.paths.report("index.html")
+    page.parent.mkdir()
+    page.touch()
+    observer = Observer(run.paths.directory)
+    assert observer.look().account is None, "the report of a run that goes on is an old one"
+    run.event("stopped", 200, "200 steps are done")
+    view = observer.look()
+    assert f"what happened, and why: {page}" in lines(view)
+    page.unlink()
+    assert observer.look().account is None
+
+
+def test_an_interface_that_carries_nothing_is_not_worth_a_word(run: WatchedRun) -> None:
+    still = system_record(1).nics
+    run.seconds(1, 3, "alpha", nics=still, gradient_nic=None)
+    [alpha] = Observer(run.paths.directory).look().hosts
+    assert alpha.nic is not None
+    assert "sends" not in host_line(alpha)
+    assert "eth0 (gradients) sends 0 B/s" in host_line(replace(alpha, carries_gradients=True))
 
 
 def test_a_run_that_vanishes_is_told(run: WatchedRun) -> None:

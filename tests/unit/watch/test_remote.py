@@ -64,18 +64,22 @@ def test_a_path_with_line_breaks_is_refused() -> None:
 def test_ssh_gets_a_list_and_the_other_shell_one_word_for_the_path() -> None:
     words = told(Place("me@gpu1", "runs/a; rm -rf 'x' $HOME"), has_terminal=True)
     assert words[:4] == ["ssh", "-t", "--", "me@gpu1"]
-    assert shlex.split(words[4]) == ["dragoman", "watch", "--", "runs/a; rm -rf 'x' $HOME"]
+    assert words[4].startswith(f"{remote.ENVIRONMENT} dragoman ")
+    assert shlex.split(words[4])[2:] == ["dragoman", "watch", "--", "runs/a; rm -rf 'x' $HOME"]
     assert len(words) == 5
 
 
 def test_without_a_terminal_none_is_asked_for_and_options_are_passed_on() -> None:
-    assert told(Place("gpu1", "a"), once=True) == ["ssh", "--", "gpu1", "dragoman watch --once -- a"]
+    assert told(Place("gpu1", "a"), once=True) == [
+        *("ssh", "--", "gpu1"),
+        'env PATH="$PATH:$HOME/dragoman/venv/bin" dragoman watch --once -- a',
+    ]
 
 
 def test_the_page_comes_through_a_tunnel_on_loopback() -> None:
     assert told(Place("gpu1", "a"), web_port=8642) == [
         *("ssh", "-L", "127.0.0.1:8642:127.0.0.1:8642", "--", "gpu1"),
-        "dragoman watch --web --port 8642 -- a",
+        f"{remote.ENVIRONMENT} dragoman watch --web --port 8642 -- a",
     ]
 
 
@@ -88,7 +92,21 @@ def watch_with(fake_ssh: str, directory: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_exit_code_of_the_other_side_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert watch_with(f'printf "%s|" "$@" > {tmp_path}/told; exit 2', tmp_path, monkeypatch) == 2
-    assert (tmp_path / "told").read_text() == "--|gpu1|dragoman watch --once -- 'a b'|"
+    assert (tmp_path / "told").read_text() == f"--|gpu1|{remote.ENVIRONMENT} dragoman watch --once -- 'a b'|"
+
+
+def test_what_an_installation_made_there_is_found_and_the_path_goes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    as_the_other_shell = 'shift 2; exec /bin/sh -c "$1"'
+    for place in ("home/dragoman/venv/bin", "."):
+        program = tmp_path / place / "dragoman"
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f'#!/bin/sh\nprintf "%s|" {place} "$@" > {tmp_path}/told\n')
+        program.chmod(0o755)
+        assert watch_with(as_the_other_shell, tmp_path, monkeypatch) == 0
+        assert (tmp_path / "told").read_text() == f"{place}|watch|--once|--|a b|"
 
 
 def test_a_machine_without_dragoman_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
     | epoch 001:    450 / 1891 loss=11.521, nll_loss=10.881, …, num_updates=445, lr=8.9e-05, gnorm=1.543, wall=882
     2020-07-17 06:48:46 | INFO | train_inner | epoch 001:    100 / 2000 loss=15.073, …
     2021-01-05 21:54:56 | INFO | train_inner | {"epoch": 1, "loss": "15.878", …, "num_updates": "100"}
+    [2022-01-05 21:54:56,123][train_inner][INFO] - {"epoch": 1, "update": 0.05, "loss": "15.878", …}
+    epoch 001:   5%|▌    | 100/2000 [01:40<31:40, 1.00it/s, loss=15.073, …, num_updates=100, …]
 
 Its losses are bits a token; here they become nats. `loss` holds label smoothing where there is any, `nll_loss` none.
 """
@@ -13,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from dragoman.report.foreign import fairseq_settings
+from dragoman.report.foreign import fairseq_settings, scalars
 from dragoman.report.foreign.scalars import LN2, bleu_scale
 from dragoman.report.foreign.text import NUMBER, clock_s, lines_of, number, of_one_rank
 from dragoman.report.foreign.transcript import ForeignEvaluation, ForeignEvent, Point, Settings, Transcript
@@ -21,14 +23,18 @@ from dragoman.report.foreign.transcript import ForeignEvaluation, ForeignEvent, 
 SYSTEM = "fairseq"
 MARK = re.compile(
     r"\| epoch \d+[: ]+\s*\d+ / \d+ \w+=|\| INFO \| (?:fairseq|train_inner|train|valid)|\| epoch \d+ \| (?:valid|loss) "
-    r"|^\{\"epoch\": \d+, \"(?:valid_)?loss\"",
+    r"|\]\[(?:fairseq[\w.]*|train_inner)\]\[INFO\] - |^\{\"epoch\": \d+, \"(?:update|loss|valid_loss)\""
+    r"|epoch \d+:\s+\d+%\|.{0,40}\d+/\d+ \[.*?, loss=",
     re.MULTILINE,
 )
 
 INNER = re.compile(r"epoch (?P<epoch>\d+):?\s+(?P<place>\d+) / (?P<size>\d+) (?P<stats>\w+=.*)")
 VALID = re.compile(r"epoch \d+ \| valid on '(?P<subset>[^']+)' subset \| (?P<stats>.*)")
 EPOCH = re.compile(r"epoch \d+ \| (?P<stats>(?:train )?loss .*num_updates \d+.*)")
-JSON = re.compile(r"(?:\| INFO \| (?P<tag>\w+) \| )?(?P<stats>\{\"epoch\":.*\})\s*$")
+BAR = re.compile(
+    r"epoch (?P<epoch>\d+):\s+\d+%\|.{0,80}?(?P<place>\d+)/(?P<size>\d+) \[[^,\]]*, (?P<stats>.*loss=.*)\]"
+)
+JSON = re.compile(r"(?:[|\]] ?(?:INFO \| |\[)(?P<tag>\w+)(?: \| |\]\[INFO\] - ))?(?P<stats>\{\"epoch\":.*\})\s*$")
 COMMA_STAT = re.compile(rf"(\w+)=({NUMBER})")
 PIPE_STAT = re.compile(rf"(?:^|\| )(?:valid[_ ])?(\w+) ({NUMBER})%?(?= \||\s*$)")
 EVENTS = {
@@ -68,6 +74,8 @@ def parse(text: str) -> Transcript:
         _take(reading, line)
     points = reading.points or reading.epoch_points
     duration_s = reading.earlier_sessions_s + reading.session_wall_s
+    if not duration_s:  # some versions write wall=0 all along; their lines are dated
+        duration_s = scalars.duration([p.time_s for p in points], [p.step for p in points])[0] or 0.0
     scores = [e.bleu for e in reading.evaluations.values() if e.bleu is not None]
     return Transcript(
         system=SYSTEM,
@@ -87,7 +95,7 @@ def _take(reading: _Reading, line: str) -> None:
         _take_json(reading, match["tag"], match["stats"], line)
     elif match := VALID.search(line):
         _take_evaluation(reading, match["subset"], _stats(PIPE_STAT, match["stats"]), line)
-    elif (match := INNER.search(line)) and "valid on" not in line:
+    elif (match := INNER.search(line) or BAR.search(line)) and "valid on" not in line:
         stats = _stats(COMMA_STAT, match["stats"])
         if "num_updates" not in stats:  # the oldest logs count only within the epoch
             stats["num_updates"] = (int(match["epoch"]) - 1) * int(match["size"]) + int(match["place"])
@@ -121,15 +129,22 @@ def _take_json(reading: _Reading, tag: str | None, text: str, line: str) -> None
         words = str(value).rstrip("%")
         if re.fullmatch(NUMBER, words):
             stats[name] = number(words)
-    if any(name.startswith("valid") for name in stats):
-        subset = next(name for name in stats if name.startswith("valid")).split("_")[0]
-        bare = {re.sub(r"^valid\d*_", "", name): value for name, value in stats.items()}
+    if subset := _subset(tag, stats):
+        bare = {name.removeprefix(f"{subset}_"): value for name, value in stats.items()}
         _take_evaluation(reading, subset, bare, line)
     elif tag == "train" or any(name.startswith("train_loss") for name in stats):
         bare = {name.removeprefix("train_"): value for name, value in stats.items() if name != "train_train_wall"}
         _take_epoch(reading, bare, line)
     elif "loss" in stats:
         _take_progress(reading, stats, line)
+
+
+def _subset(tag: str | None, stats: Mapping[str, float]) -> str | None:
+    """The name of the text that was evaluated: what stands before "_loss", unless that is the training's own."""
+    names = [name.removesuffix("_loss") for name in stats if name.endswith("_loss")]
+    if tag is not None and tag not in ("train", "train_inner"):
+        return tag if tag in names else None
+    return next((name for name in names if name.startswith("valid")), None)
 
 
 def _stats(pattern: "re.Pattern[str]", text: str) -> dict[str, float]:

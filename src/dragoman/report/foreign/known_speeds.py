@@ -13,6 +13,10 @@ from dragoman.theory import cost
 
 TYPICAL_LENGTH = 28.0
 """Tokens a side; only the ratio of two works at this length is used."""
+FAR = 2.5
+UNSURE, UNSURE_FAR = 0.15, 0.4
+"""How far a step may be off that was measured elsewhere; and one of so many times more or less work, whose kernels are
+of other sizes."""
 BASE = ModelConfig(preset="base")
 BASE_VOCABULARY = 32_768
 
@@ -59,7 +63,8 @@ def _carried_over(known: Measured, settings: Settings) -> ComputeStep:
     work = _work_of_a_pair(settings) / _work_of_a_pair(Settings(model=BASE, target_vocabulary=BASE_VOCABULARY))
     factor = pairs * work
     carried = "" if abs(factor - 1) < 0.005 else f", times {factor:.2f} for the work of this step"
-    return ComputeStep(known.seconds * factor, known.source + carried)
+    is_far = not 1 / FAR <= factor <= FAR
+    return ComputeStep(known.seconds * factor, known.source + carried, UNSURE_FAR if is_far else UNSURE)
 
 
 def _work_of_a_pair(settings: Settings) -> float:

@@ -5,6 +5,7 @@ Takes a log (plain or gzip), an event file, an exported table, or a folder of th
 """
 
 import gzip
+import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,13 @@ CHUNK_BYTES = 1 << 20
 LOOK_CHARACTERS = 400_000
 """How far into a file its kind is looked for; banners and configurations come first."""
 GZIP = b"\x1f\x8b"
+TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\n]*\x07|[@-Z\\^_])")
+"""Commands to a terminal: colours, places of the cursor, titles."""
+PART_OF_A_RUN = re.compile(
+    r"(?:train|eval|valid|val|dev|test)(?:ing|idation|uation)?(?:_inner|_\d+)?|host-.*|logs?|tensorboard|tb",
+    re.IGNORECASE,
+)
+"""Folders that divide one run: its parts, its hosts, the place of its charts."""
 UNDERSTOOD = "give it a log of OpenSeq2Seq, Marian or fairseq, a TensorBoard event file, or a folder of its CSV exports"
 
 PARSERS: tuple[tuple[str, Callable[[str], bool], Callable[[str], Transcript]], ...] = (
@@ -53,13 +61,33 @@ def _of_folder(folder: Path) -> Transcript:
     if logs:
         return _of_file(logs[0])
     if events:
+        roots = {_run_of(file.parent.relative_to(folder)) for file in events}
+        _refuse_several(folder, roots, f"name one, such as `dragoman report {folder / max(roots)}`")
         runs = (("" if f.parent == folder else str(f.parent.relative_to(folder)), read_bytes(f)) for f in events)
         return scalars.transcript(tensorboard_files.read_events(runs))
     if tables:
+        roots = {_run_of(Path(tensorboard_files.tag_of_table(file.name)).parent) for file in tables}
+        _refuse_several(folder, roots, "put the tables of one run into a folder of their own")
         named = [(file.name, text) for file, text in tables.items()]
         return scalars.transcript(tensorboard_files.read_tables(named))
     what = f"{len(files):,} files, none of them a log" if files else "no files"
     raise UserError(f"{folder} holds {what}", UNDERSTOOD)
+
+
+def _run_of(place: Path) -> str:
+    """The run that a folder of curves belongs to: its path without the part of the run that it holds."""
+    names = list(place.parts)
+    while names and PART_OF_A_RUN.fullmatch(names[-1]):
+        names.pop()
+    return "/".join(names)
+
+
+def _refuse_several(folder: Path, runs: set[str], fix: str) -> None:
+    """Curves of two runs must not be mixed into one answer."""
+    if len(runs) > 1:
+        names = sorted(name or "the folder itself" for name in runs)
+        shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+        raise UserError(f"{folder} holds curves of {len(runs)} runs: {shown}", fix)
 
 
 def _of_file(path: Path) -> Transcript:
@@ -116,10 +144,13 @@ def _too_long(path: Path) -> UserError:
 
 
 def decode(data: bytes) -> str:
-    """UTF-8, or the 16 bits that a Windows shell writes; what cannot be read is marked, because logs mix encodings."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return data.decode("utf-16", errors="replace")
-    return data.decode("utf-8-sig", errors="replace")
+    """UTF-8, or the 16 bits that a Windows shell writes; what cannot be read is marked, because logs mix encodings.
+
+    Colours and other commands to a terminal are taken out: they stand between words and numbers.
+    """
+    is_wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    text = data.decode("utf-16" if is_wide else "utf-8-sig", errors="replace")
+    return TERMINAL.sub("", text) if "\x1b" in text else text
 
 
 def _table(file: Path) -> str | None:

@@ -60,13 +60,17 @@ class _Reading:
     evaluation_step: int | None = None
     """Of the last evaluation of this session."""
     seconds: float = 0.0
+    timed_step: int | None = None
+    """Of the last line with a time."""
     objects_per_s: float | None = None
     is_finished: bool = False
 
 
 def parse(text: str) -> Transcript:
-    """A log, or a part of one."""
+    """A log, or a part of one; where several runs follow each other, the last of them."""
     lines = [RANK_PREFIX.sub("", line) for line in lines_of(text)]
+    first, earlier = _last_run(lines)
+    lines = lines[first:]
     reading = _Reading(openseq2seq_settings.find("\n".join(lines)))
     for line in lines:
         if match := SAMPLE.search(line):
@@ -82,10 +86,32 @@ def parse(text: str) -> Transcript:
         events=tuple(reading.events),
         samples=tuple(reading.samples),
         bleu_kind="teacher-forced" if any(e.bleu is not None for e in reading.evaluations) else None,
-        duration_s=reading.seconds if reading.points else None,
+        duration_s=reading.seconds or None,
         is_finished=reading.is_finished,
-        remarks=tuple(_remarks(reading)),
+        remarks=(*_remarks(reading), *earlier),
     )
+
+
+def _last_run(lines: list[str]) -> tuple[int, list[str]]:
+    """Where the last run begins, and what came before it in a sentence.
+
+    A run begins where training starts from scratch and the steps count anew. A start that was refused, while another
+    run goes on writing, begins nothing.
+    """
+    first, start, last_step, earlier = 0, None, None, []
+    for place, line in enumerate(lines):
+        if "Starting training from scratch" in line:
+            start = place if start is None else start
+        elif match := re.search(r"[Gg]lobal step (\d+):", line):
+            step = int(match[1])
+            if start is not None and last_step is not None and step < last_step:
+                first = start
+                earlier.append(f"{last_step:,}")
+            start, last_step = None, step
+    if not earlier:
+        return 0, []
+    runs = "an earlier run" if len(earlier) == 1 else f"{len(earlier)} earlier runs"
+    return first, [f"the log holds {runs}, up to step {', '.join(earlier)}; only the last one is looked at"]
 
 
 def _take(reading: _Reading, token: "re.Match[str]") -> None:
@@ -155,18 +181,13 @@ def _end_point(reading: _Reading, seconds: float) -> None:
     """The time comes last. In a session's first line it is the time of the start, shared out over steps."""
     if reading.step is None:
         return
-    interval = _interval(reading)
-    reading.seconds += seconds * (interval or 0)
+    every = reading.settings.log_every_steps
+    is_first = reading.is_first_of_session or reading.timed_step is None
+    # Lines that are missing between two are taken as fast as the later one.
+    num_steps = every if is_first else reading.step - (reading.timed_step or 0)
+    reading.seconds += seconds * (num_steps or 0)
     _store_point(reading, None if reading.is_first_of_session else seconds)
-    reading.is_first_of_session = False
-
-
-def _interval(reading: _Reading) -> int | None:
-    """Steps that the time of this line was shared out over: the setting, or what lies between two lines."""
-    if every := reading.settings.log_every_steps:
-        return every
-    earlier = [point.step for point in reading.points[-3:] if reading.step is not None and point.step < reading.step]
-    return reading.step - earlier[-1] if earlier and reading.step is not None else None
+    reading.is_first_of_session, reading.timed_step = False, reading.step
 
 
 WAITING = -1
@@ -226,7 +247,7 @@ def _take_sample(reading: _Reading, match: "re.Match[str]") -> None:
 def _remarks(reading: _Reading) -> Iterator[str]:
     if reading.settings.label_smoothing is None:
         yield "the log does not say whether its losses are label-smoothed; they are taken as smoothed"
-    if reading.points:
+    if reading.seconds:
         yield "the log has no clock: times are the sum of the times per step that it prints, evaluations included"
     if reading.objects_per_s is not None:
         yield f"the log counts {reading.objects_per_s:,.0f} objects a second at its end"

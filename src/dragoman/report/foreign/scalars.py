@@ -66,7 +66,7 @@ def transcript(curves: Mapping[str, Curve]) -> Transcript:
         remarks.append("the folders train_inner and valid are fairseq's, whose losses are bits; they were made nats")
     points = tuple(_points(chosen, unit))
     evaluations = tuple(_evaluations(chosen, unit))
-    duration_s, pauses = _duration([p.time_s for p in points], [p.step for p in points])
+    duration_s, pauses = duration([p.time_s for p in points], [p.step for p in points])
     if pauses:
         remarks.append(f"{pauses} long {'silence' if pauses == 1 else 'silences'} between points taken as pauses")
     return Transcript(
@@ -158,7 +158,7 @@ def bleu_scale(scores: list[float]) -> float:
     return 100.0 if known and max(known) <= 1.0 else 1.0
 
 
-def _duration(times: list[float | None], steps: list[int]) -> tuple[float | None, int]:
+def duration(times: list[float | None], steps: list[int]) -> tuple[float | None, int]:
     """Seconds from the first to the last point without long silences, and how many of those there were."""
     known = [(step, time) for step, time in zip(steps, times, strict=True) if time is not None and math.isfinite(time)]
     if len(known) < 2:

@@ -24,7 +24,7 @@ def read(path: Path, price_per_hour: float | None = None) -> facts.Facts:
 
 
 def from_transcript(transcript: Transcript, path: Path, price_per_hour: float | None = None) -> facts.Facts:
-    points = standing(transcript.points)
+    points, lost_steps, lost_s = _standing(transcript.points)
     bleu_kind = transcript.bleu_kind or _bleu_kind_by_evidence(transcript)
     times = [point.time_s for point in transcript.points if point.time_s is not None]
     return facts.Facts(
@@ -44,6 +44,8 @@ def from_transcript(transcript: Transcript, path: Path, price_per_hour: float | 
         ended_s=max(times) if times else None,
         training_s=transcript.duration_s,
         last_step=points[-1].step if points else max(e.step for e in transcript.evaluations),
+        redone_steps=lost_steps or None,
+        redone_s=lost_s or None,
         is_running=False if transcript.is_finished else None,
         ended="training finished" if transcript.is_finished else None,
         compute_step=compute_step(transcript.system, transcript.settings),
@@ -52,12 +54,25 @@ def from_transcript(transcript: Transcript, path: Path, price_per_hour: float | 
 
 def standing(points: Sequence[Point]) -> list[Point]:
     """Those whose work still stands at the end: where a run went back to an earlier step, what came after is lost."""
+    return _standing(points)[0]
+
+
+def _standing(points: Sequence[Point]) -> tuple[list[Point], int, float]:
+    """And how many steps were lost, and what they had taken as far as that was told."""
     kept: list[Point] = []
+    lost_steps, lost_s = 0, 0.0
     for point in points:
-        while kept and kept[-1].step >= point.step:
+        if kept and point.step < kept[-1].step:
+            last = kept[-1].step
+            while kept and kept[-1].step >= point.step:
+                gone = kept.pop()
+                span = gone.step - (kept[-1].step if kept else 0)
+                lost_s += (gone.step_s or 0.0) * span
+            lost_steps += last - (kept[-1].step if kept else 0)
+        elif kept and point.step == kept[-1].step:
             kept.pop()
         kept.append(point)
-    return kept
+    return kept, lost_steps, lost_s
 
 
 def _steps(points: list[Point]) -> columns.StepColumns:

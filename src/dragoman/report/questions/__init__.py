@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 from dragoman.report.answers import Answer
 from dragoman.report.facts import Facts
-from dragoman.report.questions.account import was_it_foretold, what_did_it_cost, what_went_wrong
+from dragoman.report.questions.account import what_did_it_cost, what_went_wrong
 from dragoman.report.questions.busy import were_the_machines_busy
 from dragoman.report.questions.divergence import did_it_diverge
 from dragoman.report.questions.elasticity import how_step_time_relates_to_the_network
+from dragoman.report.questions.foretold import was_it_foretold
 from dragoman.report.questions.network import was_the_network_the_bottleneck
 from dragoman.report.questions.overfitting import is_overfitted
 from dragoman.report.questions.schedule import explain_the_learning_rate
@@ -22,8 +23,8 @@ from dragoman.report.questions.speed import (
     how_long_did_a_step_take,
     how_long_did_it_take,
     how_much_was_padding,
-    was_a_rank_slow,
 )
+from dragoman.report.questions.stragglers import was_a_rank_slow
 from dragoman.report.questions.traffic import did_the_wire_carry_it
 from dragoman.report.questions.trained import is_trained
 

@@ -1,22 +1,18 @@
-"""What it cost, what went wrong and was survived, and what had been foretold."""
+"""What it cost, and what went wrong and was survived."""
 
 from collections import Counter
 
 from dragoman.core.units import duration
-from dragoman.report.answers import UNDETERMINED, Advice, Answer, Bar, Bars, Number, money, seconds
+from dragoman.report.answers import UNDETERMINED, Advice, Answer, Number, money
 from dragoman.report.facts import Facts
-from dragoman.report.measures import Measures, measures_of
+from dragoman.report.measures import measures_of
 from dragoman.report.questions.busy import lost_shares
-from dragoman.report.questions.ladder import implied_link
-from dragoman.theory import cost, wire
 
 COST_RULE = "Price of all machines an hour × hours in training; what was lost is that share of it."
 FAILURE_RULE = "From the run's events, and from steps that were done twice."
-PREDICTION_RULE = "What the plan or the model of a step says, beside what was measured; 10 % is a good prediction."
 COLLECTIVE = ("resumed", "rolled back", "skipped", "passed over")
 """Every rank writes these down; the main one's are counted."""
 TROUBLE = (*COLLECTIVE, "save", "broken", "recovered", "host lost", "host back", "silence", "stuck", "stalled", "link")
-GOOD = 0.10
 
 
 def what_did_it_cost(facts: Facts) -> Answer:
@@ -62,7 +58,10 @@ def what_went_wrong(facts: Facts) -> Answer:
     if len(troubles) > 20:
         evidence += (f"and {len(troubles) - 20:,} more.",)
     if not troubles and not facts.redone_steps and not is_crashed:
-        return Answer("failures", None, question, "none", "None: it ran through.", "good", numbers, (), FAILURE_RULE)
+        is_whole = bool(facts.ended or facts.is_running or facts.source.system == "Dragoman")
+        sentence = "None: it ran through." if is_whole else "None that the log tells of; it does not tell its end."
+        return Answer("failures", None, question, "none", sentence, "good" if is_whole else "neutral", numbers, (),
+                      FAILURE_RULE)  # fmt: skip
     names = ", ".join(f"{number} × {kind}" for kind, number in kinds.items()) or "none recorded"
     redone = f"; {facts.redone_steps:,} steps were done again" if facts.redone_steps else ""
     end = " The last session ended without a word: killed, or crashed." if is_crashed else ""
@@ -75,45 +74,3 @@ def what_went_wrong(facts: Facts) -> Answer:
     verdict = "crashed" if is_crashed else "survived"
     return Answer("failures", None, question, verdict, sentence, "bad" if is_crashed else "neutral", numbers, evidence,
                   FAILURE_RULE, advice=advice)  # fmt: skip
-
-
-def was_it_foretold(facts: Facts) -> Answer:
-    """Predicted beside observed."""
-    question = "Was it as predicted?"
-    measures = measures_of(facts)
-    observed = measures.step_s
-    predicted, source = _predicted_step(facts, measures)
-    if observed is None or predicted is None:
-        why = "Undetermined: there was no plan and no preflight to predict from."
-        return Answer("prediction", None, question, UNDETERMINED, why, "unknown", rule=PREDICTION_RULE)
-    off = observed.value / predicted - 1
-    bars = [Bar("predicted", (("step", predicted),), seconds(predicted)),
-            Bar("observed", (("step", observed.value),), seconds(observed.value))]  # fmt: skip
-    number = Number("observed over predicted", off, "share", f"{100 * off:+.0f} %")
-    verdict = "as predicted" if abs(off) <= GOOD else "slower" if off > 0 else "faster"
-    sentence = f"A step took {seconds(observed.value)} where {source} says {seconds(predicted)} ({100 * off:+.0f} %)."
-    evidence = []
-    plan = facts.prediction
-    if plan is not None and plan.hours and facts.training_s:
-        evidence.append(f"Planned: {plan.hours:.3g} h to the end; in training so far: {facts.training_s / 3600:.3g} h.")
-    return Answer("prediction", None, question, verdict, sentence, "good" if verdict == "as predicted" else "neutral",
-                  (number,), tuple(evidence), PREDICTION_RULE, Bars("One step", "s", tuple(bars)))  # fmt: skip
-
-
-def _predicted_step(facts: Facts, measures: Measures) -> tuple[float | None, str]:
-    if facts.prediction is not None and facts.prediction.step_s:
-        return facts.prediction.step_s, "the plan"
-    known, layout, settings = facts.compute_step, measures.layout, facts.settings
-    if facts.preflight is None or known is None or layout is None or not settings.parameters:
-        return None, ""
-    link = measures.link or (implied_link(measures) if layout.num_ranks == 1 else None)
-    if layout.num_ranks == 1:
-        return known.seconds, "the preflight"
-    if link is None:
-        return None, ""
-    factor = (settings.wire_bytes_per_parameter or cost.FLOAT_BYTES) / cost.FLOAT_BYTES
-    num_bytes = int(cost.gradient_bytes(settings.parameters) * factor)
-    inside = link if layout.num_hosts == 1 else None
-    found = wire.predict(wire.PLAIN, wire.Compute(known.seconds, 0.0), wire.Row(num_bytes, num_bytes),
-                         wire.Wire(layout, link, inside))  # fmt: skip
-    return found.step_s, "the model of a step, fed by the preflight,"

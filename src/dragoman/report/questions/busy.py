@@ -7,17 +7,31 @@ from dragoman.report.columns import Column, GpuColumns
 from dragoman.report.facts import Facts
 from dragoman.report.measures import Measures, measures_of
 from dragoman.report.questions.exposure import exposure_of
+from dragoman.report.questions.ladder import is_step_too_small
+from dragoman.report.questions.stragglers import straggler_of
 
 BUSY = 0.85
 """Share of a step spent on useful computing from which machines count as busy."""
 SPINNING_POWER, SPINNING_USE = 0.5, 0.9
 """A GPU that reads at least this utilisation at less than this share of its power cap runs kernels that wait."""
 THROTTLED = 0.1
-HARMLESS_REASONS = {"none", "idle", "gpu_idle", "applications_clocks_setting", "sync_boost"}
+SMALL_STEP = 0.15
+"""Updating the weights takes as long for few tokens as for many: with more of a step than this, steps are too small."""
+HARMLESS_REASONS = {
+    "none",
+    "idle",
+    "gpu_idle",
+    "applications_clocks_setting",
+    "application_clocks",
+    "display_clocks",
+    "sync_boost",
+}
 RULE = (
     "A step is divided into computing and what was lost: waiting for input, exposed communication, waiting for slower "
-    "ranks, padding, the host. Busy: 85 % or more of a step computes real tokens. Work, power and waiting decide "
-    "together; utilisation alone never does, because a kernel that waits counts as used."
+    "ranks (or uneven ones, where none is slow lastingly), padding, small batches (where updating the weights, which "
+    "takes as long for few tokens as for many, is more than 15 % of a step), the host. Busy: 85 % or more of a step "
+    "computes real tokens. Work, power and waiting decide together; utilisation alone never does, because a kernel "
+    "that waits counts as used."
 )
 
 
@@ -57,7 +71,8 @@ def were_the_machines_busy(facts: Facts) -> Answer:
     sentence = (
         f"No: {percent(useful)} of a step computed real tokens; the largest loss is {cause} ({percent(lost[cause])})."
     )
-    return Answer("busy", 4, question, f"lost to {cause}", sentence, "bad", numbers, tuple(evidence), RULE, chart)
+    return Answer("busy", 4, question, f"lost to {cause}", sentence, "bad", numbers, tuple(evidence), RULE, chart,
+                  _larger_steps(lost))  # fmt: skip
 
 
 def lost_shares(measures: Measures) -> dict[str, float] | None:
@@ -76,12 +91,25 @@ def lost_shares(measures: Measures) -> dict[str, float] | None:
     if np.nansum(steps.padded_tokens) > 0:
         padding = float(1 - np.nansum(steps.real_tokens) / np.nansum(steps.padded_tokens))
     lost = {"waiting for input": parts["data_wait"]}
+    is_small = exposure is not None and is_step_too_small(measures, exposure.compute_s)
     if exposure is not None:
-        lost["exposed communication"] = exposure.wire.value
-        lost["slower ranks"] = exposure.skew.value if exposure.skew is not None else 0.0
+        lost["small batches" if is_small else "exposed communication"] = exposure.wire.value
+        whom = "slower ranks" if straggler_of(measures) is not None else "uneven ranks"
+        lost[whom] = exposure.skew.value if exposure.skew is not None else 0.0
     lost["padding"] = padding * (parts["forward"] + parts["backward"])
+    if is_small or parts["optimizer"] > SMALL_STEP:
+        lost["small batches"] = lost.get("small batches", 0.0) + parts["optimizer"]
     lost["the host, between the parts"] = max(0.0, 1 - computing - parts["data_wait"] - parts["exchange"])
     return lost
+
+
+def _larger_steps(lost: dict[str, float]) -> tuple[Advice, ...]:
+    share = lost.get("small batches")
+    if share is None:
+        return ()
+    text = "Take more tokens a step: updating the weights costs the same however many there are."
+    return (Advice(text, f"twice the tokens a step save {percent(share / 2)} of the time", share / 2,
+                   "batching.tokens_per_step"),)  # fmt: skip
 
 
 def _gpus(facts: Facts) -> list[GpuColumns]:

@@ -76,6 +76,15 @@ def did_it_diverge(facts: Facts) -> Answer:
         sentence = f"No, it recovered: {skipped} without finite gradients {were} skipped{back}."
         return Answer("divergence", None, question, "recovered", sentence, "neutral", rule=DIVERGED_RULE,
                       chart=norm_chart)  # fmt: skip
+    bad = [(part.step[part.is_non_finite], len(part)) for part, _ in _measured(facts) if part.is_non_finite.any()]
+    if bad:
+        at, num_rows = bad[0]
+        sentence = (
+            f"No, it recovered: {len(at):,} of {num_rows:,} recorded losses, from step {at[0]:,} to step {at[-1]:,}, "
+            "are no finite numbers, and later ones are."
+        )
+        return Answer("divergence", None, question, "recovered", sentence, "neutral", rule=DIVERGED_RULE,
+                      chart=norm_chart)  # fmt: skip
     sentence = "No: every recorded loss and gradient norm is a finite number."
     return Answer("divergence", None, question, "no", sentence, "good", rule=DIVERGED_RULE, chart=norm_chart)
 

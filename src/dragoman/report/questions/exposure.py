@@ -6,9 +6,6 @@ from dragoman.report.answers import seconds
 from dragoman.report.measures import Measures
 from dragoman.theory.statistics import Estimate
 
-COMPUTE_UNSURE = 0.15
-"""How far a step time without network that was measured elsewhere may be off."""
-
 
 @dataclass(frozen=True)
 class Exposure:
@@ -34,7 +31,7 @@ def exposure_of(measures: Measures) -> Exposure | None:
     if known is None or step is None or (facts.settings.ranks or 1) < 2:
         return None
     value, low, high = (
-        max(0.0, 1 - factor * known.seconds / step.value) for factor in (1, 1 + COMPUTE_UNSURE, 1 - COMPUTE_UNSURE)
+        max(0.0, 1 - factor * known.seconds / step.value) for factor in (1, 1 + known.unsure, 1 - known.unsure)
     )
     basis = f"{known.seconds:.2f} s without a network ({known.source}) against {seconds(step.value)}"
     return Exposure(Estimate(value, low, high), None, step.value, known.seconds, None, basis)

@@ -19,27 +19,25 @@ from dragoman.report.answers import (
 from dragoman.report.facts import Facts
 from dragoman.report.foreign.links import wire_sentence
 from dragoman.report.measures import Measures, measures_of
+from dragoman.report.questions.degradation import degradation
 from dragoman.report.questions.exposure import Exposure, exposure_of
-from dragoman.report.questions.ladder import ladder_bars, ladder_predictions
+from dragoman.report.questions.ladder import is_step_too_small, ladder_bars, ladder_predictions
+from dragoman.report.questions.stragglers import UNEVEN, straggler_of
 from dragoman.report.questions.traffic import traffic
 from dragoman.report.thinning import line
-from dragoman.theory import statistics, wire
+from dragoman.theory import wire
 from dragoman.theory.statistics import Change
 
 BOTTLENECK, HARMLESS = 0.15, 0.05
 """Exposed shares from which the network is the bottleneck, and below which it is not."""
 FULL_LINK, IDLE_LINK = 0.7, 0.5
 """Achieved over measured bandwidth: from here on the link is full; below here something else slows the exchange."""
-DEGRADED = 1.5
-"""A lasting change of the exchange time by this factor is a link that degraded."""
-CHANCE = 0.01
-ENOUGH_PROBES = 3 * statistics.LEAST_WINDOWS
-"""Fewer probes cannot show a change that chance does not make now and then; all steps are asked instead."""
 RULE = (
     "By intervention, not by correlation: steps that exchange while they compute are compared with probe steps that do "
     "not; waiting for slower ranks is taken off. Yes: more than 15 % of a step is exposed wait, at the low end of the "
     "95 % interval. No: less than 5 % at the high end. Slightly: in between. Bandwidth-bound: the exchange runs at "
-    "70 % or more of what the preflight measured."
+    "70 % or more of what the preflight measured. Small batches: a link of 100 Gb/s would leave 30 % or more. "
+    "Degraded: from some step on, 40 steps or more before the end, an exchange takes lastingly 1.5 times as long."
 )
 QUESTION = "Was the network the bottleneck?"
 
@@ -55,7 +53,7 @@ def was_the_network_the_bottleneck(facts: Facts) -> Answer:
     if exposure is None:
         why = "Undetermined: neither the wait for gradients nor the step time without a network is known."
         return Answer("network", 5, QUESTION, UNDETERMINED, why, "unknown", evidence=tuple(evidence), rule=RULE)
-    change = _degradation(measures)
+    change = degradation(measures)
     verdict, kind = _verdict(exposure), _kind(measures, exposure, change)
     evidence = [*_exposure_sentences(exposure, change, measures), *evidence]
     rungs = ladder_predictions(measures, exposure.compute_s) if verdict != "no" else ()
@@ -63,7 +61,7 @@ def was_the_network_the_bottleneck(facts: Facts) -> Answer:
         key="network",
         number=5,
         question=QUESTION,
-        verdict=kind if verdict == "yes" or kind in ("degraded", "straggler") else verdict,
+        verdict=kind if verdict == "yes" or kind in ("degraded", "straggler", "uneven") else verdict,
         sentence=_sentence(verdict, kind, exposure, change, measures),
         tone=_tone(verdict, kind),
         numbers=(share_number("exposed wait for the wire", exposure.wire), *_numbers(measures, exposure)),
@@ -75,7 +73,7 @@ def was_the_network_the_bottleneck(facts: Facts) -> Answer:
 
 
 def _tone(verdict: str, kind: str) -> Tone:
-    if verdict == "yes" or kind in ("degraded", "straggler"):
+    if verdict == "yes" or kind in ("degraded", "straggler", "uneven"):
         return "bad"
     tones: dict[str, Tone] = {"no": "good", "slightly": "neutral"}
     return tones.get(verdict, "unknown")
@@ -91,10 +89,12 @@ def _verdict(exposure: Exposure) -> str:
 
 def _kind(measures: Measures, exposure: Exposure, change: Change | None) -> str:
     """What the waiting is: for a slow rank, a link that degraded, bandwidth, latency; or simply the network."""
-    if exposure.skew is not None and exposure.skew.low > exposure.wire.high and exposure.skew.value > 0.1:
-        return "straggler"
-    if change is not None and change.after > DEGRADED * change.before:
+    if is_skewed(exposure):
+        return "straggler" if straggler_of(measures) is not None else "uneven"
+    if change is not None:
         return "degraded"
+    if is_step_too_small(measures, exposure.compute_s):
+        return "small batches"
     achieved, link = _achieved(measures, exposure), measures.link
     if achieved is None or link is None:
         return "network-bound"
@@ -112,46 +112,24 @@ def _kind(measures: Measures, exposure: Exposure, change: Change | None) -> str:
 
 def _achieved(measures: Measures, exposure: Exposure) -> float | None:
     """Bytes a second through the wire while gradients are exchanged."""
-    if not exposure.whole_s or measures.sent_bytes is None:
+    if not exposure.whole_s or measures.exchange_bytes is None:
         return None
-    return measures.sent_bytes / exposure.whole_s
+    return measures.exchange_bytes / exposure.whole_s
+
+
+def is_skewed(exposure: Exposure) -> bool:
+    """Whether ranks wait for one another rather than for the wire."""
+    skew = exposure.skew
+    return skew is not None and skew.low > exposure.wire.high and skew.value > UNEVEN
 
 
 def latency_share(measures: Measures, link: wire.Link) -> float:
     """Of an exchange on the measured link: the part that empty messages would take as well."""
     ranks = measures.facts.settings.ranks
-    if not ranks or not measures.sent_bytes:
+    if not ranks or not measures.exchange_bytes:
         return 0.0
     latency_s = 2 * (ranks - 1) * link.latency_s
-    return latency_s / (latency_s + measures.sent_bytes / link.bytes_per_s)
-
-
-def _degradation(measures: Measures) -> Change | None:
-    """A lasting change of the time of an exchange of the same bytes; None where there is none."""
-    steps = measures.steady
-    has_link = measures.layout is None or measures.layout.num_hosts > 1
-    if steps is None or measures.exchange is None or not has_link:
-        return None
-    probes = steps.is_probe
-    is_told = probes if probes.sum() >= ENOUGH_PROBES else np.ones(len(steps), dtype=bool)
-    wait = (steps.exchange_s - np.nan_to_num(steps.skew_s))[is_told]
-    wait = np.where(wait > 0, wait, np.nan)
-    bytes_now = steps.wire_bytes[is_told]
-    if np.isfinite(bytes_now).any():  # another rung or world size is no worse link
-        typical = np.nanmedian(bytes_now)
-        wait = np.where(np.abs(bytes_now - typical) <= 0.1 * typical, wait, np.nan)
-    found = statistics.change_point(wait)
-    if found is None or found.p_value > CHANCE or not found.after > DEGRADED * found.before:
-        return None
-    # A machine that is slower at everything, or a change too small to feel, says nothing about the link.
-    computing = (steps.step_s - steps.exchange_s)[is_told]
-    before, after = np.nanmedian(computing[: found.index]), np.nanmedian(computing[found.index :])
-    is_everything = found.after / found.before < DEGRADED * max(1.0, after / before)
-    is_small = found.after - found.before < HARMLESS * (after + found.after)
-    if is_everything or is_small:
-        return None
-    place = int(np.flatnonzero(is_told)[found.index])
-    return Change(int(steps.step[place]), found.before, found.after, found.p_value)
+    return latency_s / (latency_s + measures.exchange_bytes / link.bytes_per_s)
 
 
 def _physics(measures: Measures) -> list[str]:
@@ -200,9 +178,10 @@ def _sentence(verdict: str, kind: str, exposure: Exposure, change: Change | None
             f"The link degraded: from step {change.index:,} on, waiting for gradients took {factor:.1f} times as long; "
             f"{percent(waited)} of the time of the run was such waiting."
         )
-    if kind == "straggler" and exposure.skew is not None:
+    if kind in ("straggler", "uneven") and exposure.skew is not None:
+        whom = "the slowest of them" if kind == "straggler" else "one another, now for one and now for another"
         return (
-            f"No: ranks wait for the slowest of them ({percent(exposure.skew.value)} of a step), not for the wire "
+            f"No: ranks wait for {whom} ({percent(exposure.skew.value)} of a step), not for the wire "
             f"({percent(exposure.wire.value)})."
         )
     if verdict == "no":
@@ -216,6 +195,7 @@ def _sentence(verdict: str, kind: str, exposure: Exposure, change: Change | None
         "latency-bound": "many small messages, not bytes, took the time",
         "slower than measured": "the exchange ran far below what the preflight measured",
         "network-bound": "the link set the pace",
+        "small batches": "steps are so small that even a link of 100 Gb/s would be waited for",
     }[kind]
     lost = lost_to(exposure.wire.value, measures.facts)
     return f"Yes: {share}{lost}; {why}. Without the wait a step would take {seconds(exposure.compute_s)}."
@@ -252,6 +232,10 @@ def _advice(
         return (Advice(text, f"up to {percent(share)} of the time", share),)
     if verdict != "yes":
         return ()
+    if kind == "small batches":
+        text = "Take more tokens a step: an exchange costs the same however many there are."
+        return (Advice(text, f"twice the tokens a step save {percent(share / 2)} of the time", share / 2,
+                       "batching.tokens_per_step"),)  # fmt: skip
     # Rungs that change the recipe (larger steps, local steps) are for the person to choose.
     same = [found for found in rungs if found.rung.step_factor == 1 and found.rung.local_steps == 1]
     better = [found for found in same if found.step_s < 0.95 * exposure.step_s]

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from dragoman.report.answers import UNDETERMINED, Advice, Answer, Curves, Mark, Number, percent
 from dragoman.report.columns import Evaluations
 from dragoman.report.facts import Facts
+from dragoman.report.questions.divergence import diverged_at
 from dragoman.report.thinning import line
 from dragoman.theory import statistics
 
@@ -27,6 +28,10 @@ def is_overfitted(facts: Facts) -> Answer:
     if evaluations is None or np.isfinite(evaluations.dev_loss).sum() < 2:
         why = "Undetermined: it takes at least two evaluations on held-out text."
         return Answer("overfit", 3, question, UNDETERMINED, why, "unknown", rule=OVERFIT_RULE)
+    if bad_step := diverged_at(facts):
+        sentence = f"No: training diverged at step {bad_step:,}; a model that lost what it knew has not overfitted."
+        return Answer("overfit", 3, question, "no", sentence, "neutral", rule=OVERFIT_RULE,
+                      chart=_dev_and_train(evaluations))  # fmt: skip
     known = np.flatnonzero(np.isfinite(evaluations.dev_loss))
     last, best = int(known[-1]), int(np.nanargmin(evaluations.dev_loss))
     above = float(evaluations.dev_loss[last] / evaluations.dev_loss[best] - 1)

@@ -9,6 +9,7 @@ from dragoman.core.units import counted
 from dragoman.report.answers import UNDETERMINED, Answer, Curves, Mark, Number, percent
 from dragoman.report.columns import Column
 from dragoman.report.facts import Facts
+from dragoman.report.measures import measures_of
 from dragoman.report.thinning import line
 from dragoman.theory import schedule
 
@@ -34,7 +35,9 @@ def explain_the_learning_rate(facts: Facts) -> Answer:
         )
     except UserError as error:
         return Answer("rate", 6, QUESTION, UNDETERMINED, f"Undetermined: {error.problem}.", "unknown", rule=RULE)
-    peak, peak_step = schedule.peak_rate(settings.schedule, width=width or 1), schedule.peak_at_step(settings.schedule)
+    larger = schedule.larger_step_rate(measures_of(facts).step_factor)
+    peak = larger * schedule.peak_rate(settings.schedule, width=width or 1)
+    peak_step = schedule.peak_at_step(settings.schedule)
     numbers = (
         Number("peak", peak, "", f"{peak:.3g}"),
         Number("peak at step", peak_step, "step", f"{peak_step:,}"),
@@ -47,6 +50,8 @@ def explain_the_learning_rate(facts: Facts) -> Answer:
         return Answer("rate", 6, QUESTION, "by formula", text, "neutral", numbers,
                       (why, "No rates were recorded to compare."), RULE, _chart(facts, width or 1))  # fmt: skip
     verdict, check = _check(facts, width or 1)
+    if larger > 1:
+        text += f" Here all of it is {larger:.3g} times as high, for steps of more tokens: {peak:.3g} at the peak."
     tone = "bad" if verdict == "departs from the formula" else "neutral"
     return Answer("rate", 6, QUESTION, verdict, text, tone, numbers, (check, why), RULE, _chart(facts, width or 1))  # type: ignore[arg-type]
 
@@ -55,7 +60,7 @@ def _formula(facts: Facts, steps: Column, width: int) -> Column:
     config, total = facts.settings.schedule, facts.settings.max_steps
     assert config is not None
     rates = [schedule.learning_rate(max(1, int(step)), config, width=width, total_steps=total) for step in steps]
-    return np.array(rates)
+    return np.array(rates) * schedule.larger_step_rate(measures_of(facts).step_factor)
 
 
 def _check(facts: Facts, width: int) -> tuple[str, str]:
@@ -65,6 +70,7 @@ def _check(facts: Facts, width: int) -> tuple[str, str]:
     known = np.flatnonzero(np.isfinite(steps.learning_rate) & (steps.step > 0))
     known = known[np.linspace(0, len(known) - 1, min(len(known), MOST_COMPARED)).astype(int)]
     at, recorded = steps.step[known].astype(float), steps.learning_rate[known]
+    step_factor = measures_of(facts).step_factor
     wanted = _formula(facts, at, width)
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = np.where(wanted > 0, recorded / wanted, np.nan)
@@ -75,7 +81,8 @@ def _check(facts: Facts, width: int) -> tuple[str, str]:
     share = float(is_off.mean())
     if share <= 0.01:
         cut = f", halved by {counted(cuts, 'roll-back')}" if is_cut.any() else ""
-        return "follows the formula", f"The rates recorded at {len(known):,} steps follow the formula{cut}."
+        root = f", times √{step_factor} for steps of {step_factor} times the tokens" if step_factor > 1 else ""
+        return "follows the formula", f"The rates recorded at {len(known):,} steps follow the formula{root}{cut}."
     first = int(at[np.argmax(is_off)])
     return "departs from the formula", (
         f"{percent(share)} of the recorded rates are more than 1 % off the formula, first at step {first:,}: "

@@ -1,9 +1,9 @@
-"""How long it took, and a step: questions 1 and 10; waiting for input, padding and slow ranks, which follow."""
+"""How long it took, and a step: questions 1 and 10; waiting for input and padding, which follow."""
 
 import numpy as np
 
 from dragoman.core.units import duration
-from dragoman.report.answers import UNDETERMINED, Advice, Answer, Bar, Bars, Curves, Mark, Number, percent, seconds
+from dragoman.report.answers import UNDETERMINED, Advice, Answer, Curves, Mark, Number, percent, seconds
 from dragoman.report.facts import Facts
 from dragoman.report.measures import LEAST_STEPS, Measures, measures_of
 from dragoman.report.thinning import line
@@ -11,11 +11,6 @@ from dragoman.theory import statistics
 
 INPUT_BOUND = 0.10
 PADDED = 0.20
-STRAGGLES = 1.10
-WINDOWS_SHARE = 0.8
-FELT = 0.02
-"""Of a step: less waiting for a slow rank is nothing to mend."""
-WINDOW_STEPS = 50
 CLAIM_TOLERANCE = 0.1
 PAUSE_S = 600.0
 """A longer silence between two signs of life is a pause, not training."""
@@ -31,11 +26,6 @@ INPUT_RULE = (
     "Input-bound: ranks wait for their next batch in more than 10 % of the time, at the low end of the interval."
 )
 PADDING_RULE = "Padding-bound: more than 20 % of the tokens that are computed are padding."
-STRAGGLER_RULE = (
-    "A straggler: a rank that computes more than 10 % longer than the median of the others, in at least 80 % of "
-    "windows of 50 steps, and for which the others wait 2 % of a step or more. Forward and backward are compared: "
-    "waiting for gradients shows on the fast ranks, not on the slow one, and waiting for batches is the input's."
-)
 
 
 def how_long_did_it_take(facts: Facts) -> Answer:
@@ -111,8 +101,8 @@ def _pauses(facts: Facts) -> list[str]:
     steps = facts.steps
     if steps is None or steps.steps_per_row > 1:
         return []
-    gaps = np.diff(steps.time_s)
-    lost = gaps[np.isfinite(gaps) & (gaps > PAUSE_S + 20 * np.nanmedian(steps.step_s))]
+    gaps, known = np.diff(steps.time_s), steps.step_s[np.isfinite(steps.step_s)]
+    lost = gaps[np.isfinite(gaps) & (gaps > PAUSE_S + 20 * (np.median(known) if len(known) else 0.0))]
     found = []
     if len(lost):
         found.append(f"{len(lost)} pauses of together {duration(float(lost.sum()))} lie between steps.")
@@ -226,53 +216,3 @@ def how_much_was_padding(facts: Facts) -> Answer:
         return Answer("padding", None, question, "much", sentence, "bad", (number,), (), PADDING_RULE, advice=(advice,))
     sentence = f"Little: {percent(share)} of the computed tokens were padding."
     return Answer("padding", None, question, "little", sentence, "good", (number,), (), PADDING_RULE)
-
-
-def was_a_rank_slow(facts: Facts) -> Answer:
-    """Stragglers."""
-    question = "Was one rank slower than the others?"
-    measures = measures_of(facts)
-    steady = measures.steady
-    arrivals = measures.arrivals(steady, ("forward_s", "backward_s")) if steady is not None else None
-    if facts.settings.ranks == 1 or len(facts.ranks) == 1:
-        return Answer("straggler", None, question, "no", "No: there is one rank.", "good", rule=STRAGGLER_RULE)
-    if arrivals is None:
-        why = "Undetermined: times of single ranks were not recorded."
-        return Answer("straggler", None, question, UNDETERMINED, why, "unknown", rule=STRAGGLER_RULE)
-    arrivals = arrivals[:, np.isfinite(arrivals).all(axis=0)]
-    ratios = _window_ratios(arrivals)
-    late = (ratios > STRAGGLES).mean(axis=1)
-    medians = np.median(arrivals, axis=1)
-    slowest = int(np.argmax(late + 1e-6 * medians / medians.max()))
-    rank = sorted(facts.ranks)[slowest]
-    bars = tuple(
-        Bar(f"rank {name}", (("computing", float(value)),), seconds(float(value)))
-        for name, value in zip(sorted(facts.ranks), medians, strict=True)
-    )
-    chart = Bars("Median time of forward and backward", "s", bars[:32])
-    factor = float(medians[slowest] / np.median(np.delete(medians, slowest)))
-    number = Number("slowest rank against the median of the others", factor, "times", f"{factor:.2f} ×")
-    lost = float(np.median(arrivals.max(axis=0) - np.median(arrivals, axis=0)) / (measures.step_s or _ONE).value)
-    if late[slowest] >= WINDOWS_SHARE and lost >= FELT:
-        sentence = (
-            f"Yes: rank {rank} computed {percent(factor - 1)} longer than the others, in "
-            f"{percent(float(late[slowest]))} of the windows; the others waited {percent(lost)} of every step."
-        )
-        advice = Advice(f"Look at the machine of rank {rank}: cores shared, throttled, or a slower kind.",
-                        f"{percent(lost)} of the time", lost)  # fmt: skip
-        return Answer("straggler", None, question, f"rank {rank}", sentence, "bad", (number,), (), STRAGGLER_RULE,
-                      chart, (advice,))  # fmt: skip
-    sentence = f"No: the slowest, rank {rank}, took {factor:.2f} times what the others took, and not lastingly more."
-    return Answer("straggler", None, question, "no", sentence, "good", (number,), (), STRAGGLER_RULE, chart)
-
-
-_ONE = statistics.Estimate(1.0, 1.0, 1.0)
-
-
-def _window_ratios(arrivals: "np.typing.NDArray[np.float64]") -> "np.typing.NDArray[np.float64]":
-    """Each rank's median against that of the others, window by window: [rank, window]."""
-    num_windows = max(1, arrivals.shape[1] // WINDOW_STEPS)
-    windows = [np.median(part, axis=1) for part in np.array_split(arrivals, num_windows, axis=1)]
-    table = np.stack(windows, axis=1)
-    others = np.stack([np.median(np.delete(table, rank, axis=0), axis=0) for rank in range(len(table))])
-    return table / np.maximum(others, 1e-12)

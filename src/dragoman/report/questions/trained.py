@@ -21,7 +21,8 @@ LEANS = 2 / 3
 TRAINED_RULE = (
     "The curve floor + A·(step + offset)^-α is fitted to the dev losses after the warm-up, with a block bootstrap. "
     "Converged: a fifth more steps gain less than 0.5 % with probability 0.9 or more. Improving: more than 0.5 % with "
-    "probability 0.9 or more. Else undetermined."
+    "probability 0.9 or more; or at the best estimate 0.5 % and at the low end of the interval 0.25 %, while the newer "
+    "half surely falls, because such fits err low. Else undetermined."
 )
 
 
@@ -39,7 +40,9 @@ def is_trained(facts: Facts) -> Answer:
     judged = curves.judge(
         evaluations.step.tolist(), [_or_none(loss) for loss in evaluations.dev_loss.tolist()], after_step=warmup
     )
-    evidence = [*_loss_sentences(evaluations), *_schedule_caveat(facts), *bleu_sentences(evaluations)]
+    evidence = [
+        *_loss_sentences(evaluations), *_trend(judged), *_schedule_caveat(facts), *bleu_sentences(evaluations),
+    ]  # fmt: skip
     if is_overfitted(facts).verdict == "yes":
         sentence = "Past its best: dev loss has risen from its minimum while train loss still falls; see question 3."
         return Answer(
@@ -76,7 +79,25 @@ def _trained_sentence(judged: curves.Judgement, facts: Facts) -> str:
     )
     if judged.verdict == "converged":
         return f"Yes, for this schedule: {buys}, less than the 0.5 % that is worth waiting for."
+    if judged.trend is not None and curves.is_slow(gain, judged.trend):
+        return f"No, it still improves, but slowly: {buys}, about what is worth waiting for."
     return f"No, it still improves: {buys}."
+
+
+def _trend(judged: curves.Judgement) -> list[str]:
+    """How the end of the curve falls, whatever becomes of it."""
+    if judged.trend is None:
+        return []
+    slope, low, high = (
+        -math.log(2) * value
+        for value in (
+            judged.trend.loss_per_log_step, judged.trend.loss_per_log_step_high, judged.trend.loss_per_log_step_low,
+        )
+    )  # fmt: skip
+    return [
+        f"Over the newer half, {judged.trend.num_points} evaluations, dev loss falls by {slope:.3f} nats ({low:.3f} to "
+        f"{high:.3f}) for every doubling of the steps."
+    ]
 
 
 def _leaning(judged: curves.Judgement) -> str:

@@ -37,6 +37,11 @@ class Delivery:
     """When the wire was free for it."""
     end_s: float
 
+    @property
+    def exposed_s(self) -> float:
+        """Of its time on the wire, the part after backward."""
+        return max(0.0, self.end_s - max(0.0, self.start_s))
+
     def after(self, moment: float) -> "Delivery":
         """The same with times that count from a moment of the clock."""
         return replace(self, ready_s=self.ready_s - moment, start_s=self.start_s - moment, end_s=self.end_s - moment)

@@ -130,6 +130,55 @@ def test_several_files_of_one_run_are_one_run(tmp_path: Path) -> None:
     assert (len(found.points), found.points[-1].loss) == (21, 0.125)
 
 
+def test_curves_of_two_runs_are_not_mixed(tmp_path: Path) -> None:
+    for name, loss in (("first/train", 8.0), ("first/eval", 6.0), ("second/train", 5.0), ("second/eval", 4.0)):
+        board = Board(tmp_path / name)
+        board.scalar("loss", loss, 100)
+        board.close()
+    with pytest.raises(UserError, match="holds curves of 2 runs: first, second") as refused:
+        open_transcript(tmp_path)
+    assert f"dragoman report {tmp_path / 'second'}" in (refused.value.fix or "")
+    found = open_transcript(tmp_path / "second")
+    assert (found.points[0].loss, found.evaluations[0].loss) == (5.0, 4.0)
+
+
+def test_tables_of_two_runs_are_not_mixed(exported: Path) -> None:
+    (exported / "run-old-tag-eval_loss.csv").write_text(table([(1.0, 500, 1.0), (2.0, 1000, 0.5)]))
+    with pytest.raises(UserError, match="holds curves of 2 runs: old, the folder itself"):
+        open_transcript(exported)
+
+
+def test_a_folder_of_a_run_of_ours_is_one_run(tmp_path: Path) -> None:
+    write_board(tmp_path, 20)
+    board = Board(tmp_path / "host-a")
+    board.scalar("cpu/share", 0.5, 1)
+    board.close()
+    assert len(open_transcript(tmp_path).points) == 20
+
+
+@pytest.mark.parametrize("jump", [-7200.0, 86_400.0, -1e9])
+def test_a_clock_that_jumps_makes_no_wrong_time(exported: Path, jump: float) -> None:
+    rows = [(1e9 + 1.5 * s + (jump if s > 500 else 0), s, 5.0) for s in range(100, 1100, 100)]
+    (exported / "global_step_sec.csv").unlink()
+    for name in ("train_loss.csv", "learning_rate.csv"):
+        (exported / name).write_text(table(rows))
+    found = open_transcript(exported)
+    assert found.duration_s == pytest.approx(1200), "the step over the jump is not counted"
+    seconds = [point.step_s for point in found.points if point.step_s is not None]
+    assert sorted(seconds)[len(seconds) // 2] == pytest.approx(1.5)
+
+
+def test_a_session_that_went_back_counts_as_it_came_last(tmp_path: Path) -> None:
+    for first, last, loss in ((1, 60, 9.0), (41, 100, 5.0)):
+        board = Board(tmp_path)
+        for step in range(first, last + 1):
+            board.scalar("train/loss", loss, step)
+        board.close()
+        time.sleep(1.1)  # the names of event files have whole seconds
+    found = open_transcript(tmp_path)
+    assert [point.loss for point in found.points] == [9.0] * 40 + [5.0] * 60
+
+
 def test_folders_of_fairseq_are_known_and_their_bits_made_nats(tmp_path: Path) -> None:
     for name, loss in (("train_inner", 8.0), ("valid", 6.0), ("train", 9.0)):
         board = Board(tmp_path / name)
