@@ -13,6 +13,7 @@ from tests.laboratory.linked import Linked, linked, second_cable, slow_tunnel, w
 __all__ = ["frozen_source"]  # hosts run a copy of the source
 pytestmark = [
     pytest.mark.hosts,
+    pytest.mark.slow,  # what a link does to a step is seen where nothing else runs
     pytest.mark.timeout(900),
     pytest.mark.skipif(MISSING is not None, reason=f"hosts cannot be made here: {MISSING}"),
 ]

@@ -239,6 +239,18 @@ def test_of_many_samples_some_are_read_and_tell_the_same(paths: RunPaths, monkey
     assert np.diff(found.nics["eth0"].sent_bytes).min() > 0
 
 
+def test_samples_are_read_in_time_that_grows_with_their_number(paths: RunPaths) -> None:
+    path = paths.telemetry("a")
+    path.parent.mkdir()
+    gpus = tuple(GpuSample(index, "V100", 1.0, 1, 2, 42.0, 250.0, 1.0, 2.0, 60.0) for index in range(4))
+    one = SystemRecord(moment(1), "a", 0.5, None, 10, None, 5, None, None, (), "eth0", gpus)
+    path.write_text((json.dumps(records.to_json(one)) + "\n") * 15_000)
+    start = time.process_time()
+    found, _ = host_samples.read_host(path)
+    assert found is not None and len(found.time_s) == 15_000
+    assert time.process_time() - start < 4.0, "a table for each sample would take half a minute"
+
+
 def test_ranks_are_read_by_several_processes_as_by_one(paths: RunPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [paths.steps(rank) for rank in range(3)]
     for rank, file in enumerate(files):
