@@ -1,7 +1,7 @@
 """What grows with what: `python -m benchmarks.growth`, some minutes on a quiet machine.
 
 Step time and peak memory against tokens a step, model size and vocabulary, each in a process of its own; time from the
-command to the first new step against steps done. Writes benchmarks/growth.json and the charts of docs/GROWTH.md.
+command to the first new step against steps done. Writes benchmarks/growth.json and docs/images/growth-of-*.svg.
 """
 
 import argparse
@@ -160,7 +160,7 @@ def pretend(paths: RunPaths, steps: int) -> None:
 
 
 def draw(found: dict[str, list[list[float]]]) -> None:
-    """The pictures of docs/GROWTH.md."""
+    """The pictures."""
     axes = {
         "tokens": "target tokens a step",
         "size": "FLOPs of a token's matrices, thousands",
