@@ -137,6 +137,11 @@ def homeless_imports(module: Module) -> Iterator[str]:
 
 DANGEROUS_LIBRARIES = {"pickle", "cPickle", "cloudpickle", "dill", "shelve", "marshal", "joblib"}
 DANGEROUS_CALLS = {"eval", "exec", "os.system", "os.popen", "torch.load"}
+DANGEROUS_COLLECTIVES = {
+    "all_gather_object", "gather_object", "broadcast_object_list", "scatter_object_list", "send_object_list",
+    "recv_object_list",
+}  # fmt: skip
+"""They pickle what they send, and run what they receive."""
 DANGEROUS_ARGUMENTS = {"shell", "allow_pickle"}
 
 
@@ -147,7 +152,8 @@ def dangers(module: Module) -> Iterator[str]:
             yield f"{module.name}: imports {name}"
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call):
-            if called(node).removeprefix("builtins.") in DANGEROUS_CALLS:
+            name = called(node).removeprefix("builtins.")
+            if name in DANGEROUS_CALLS or name.split(".")[-1] in DANGEROUS_COLLECTIVES:
                 yield f"{module.name}:{node.lineno}: calls {called(node)}"
             for keyword in node.keywords:
                 is_off = isinstance(keyword.value, ast.Constant) and not keyword.value.value
@@ -354,6 +360,7 @@ def test_torch_in_a_room_that_must_run_on_any_laptop_is_found(room: str) -> None
         "import pickle",
         "from pickle import loads",
         "torch.load(path)",
+        "dist.all_gather_object(everything, own)",
         "from torch import load",
         "subprocess.run(words, shell=True)",
         "subprocess.run(words, shell=unclear)",

@@ -98,6 +98,20 @@ def huggingface(preset: str, threads: int, kind: str) -> Decode:
     return peer.decoder(preset, threads)
 
 
+def opennmt(preset: str, threads: int, kind: str) -> Decode:
+    """OpenNMT-py's Translator."""
+    from benchmarks.peers import opennmt as peer
+
+    return peer.decoder(preset, threads)
+
+
+def joeynmt(preset: str, threads: int, kind: str) -> Decode:
+    """JoeyNMT's search."""
+    from benchmarks.peers import joeynmt as peer
+
+    return peer.decoder(preset, threads)
+
+
 ENGINES: dict[str, tuple[Engine, str, str]] = {
     "dragoman": (dragoman, "dragoman", "float32"),
     "dragoman-int8": (dragoman, "dragoman", "int8"),
@@ -107,6 +121,8 @@ ENGINES: dict[str, tuple[Engine, str, str]] = {
     "marian": (marian, "marian", "float32"),
     "marian-int8": (marian, "marian", "int8"),
     "huggingface": (huggingface, "huggingface", "float32"),
+    "opennmt": (opennmt, "opennmt", "float32"),
+    "joeynmt": (joeynmt, "joeynmt", "float32"),
 }
 """What makes each, in whose environment, with which numbers."""
 

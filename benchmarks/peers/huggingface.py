@@ -6,10 +6,17 @@ from typing import Any
 import torch
 
 from benchmarks import multi30k
-from benchmarks.peers.participant import BEAM, DROPOUT, LEARNING_RATE, NUM_STEPS, SIZES, SMOOTHING, padded, task
-
-AT_ONCE = 64
-"""Sentences that are decoded together."""
+from benchmarks.peers.participant import (
+    BEAM,
+    DROPOUT,
+    LEARNING_RATE,
+    NUM_STEPS,
+    SIZES,
+    SMOOTHING,
+    batched,
+    padded,
+    task,
+)  # fmt: skip
 
 
 def main() -> None:
@@ -40,8 +47,8 @@ def decoder(preset: str, threads: int) -> Callable[[list[list[int]]], object]:
     def decode(sentences: list[list[int]]) -> object:
         found = []
         with torch.inference_mode():
-            for first in range(0, len(sentences), AT_ONCE):
-                source = torch.from_numpy(padded(sentences[first : first + AT_ONCE]))
+            for batch in batched(sentences):
+                source = torch.from_numpy(padded(batch))
                 lengths = {"min_new_tokens": NUM_STEPS, "max_new_tokens": NUM_STEPS}
                 mask = source.ne(multi30k.PAD).long()
                 found.append(network.generate(source, attention_mask=mask, num_beams=BEAM, **lengths))

@@ -3,6 +3,7 @@
 It drops activations inside the feed-forward too, and writes out a smoothed distribution for every target token.
 """
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,12 +11,21 @@ import numpy as np
 import torch
 
 from benchmarks import multi30k
-from benchmarks.peers.participant import DROPOUT, LEARNING_RATE, SIZES, SMOOTHING, padded, task
+from benchmarks.peers.participant import (
+    BEAM,
+    DROPOUT,
+    LEARNING_RATE,
+    NUM_STEPS,
+    SIZES,
+    SMOOTHING,
+    batched,
+    padded,
+    task,
+)  # fmt: skip
 
 
 def main() -> None:
     """Train for ever."""
-    from joeynmt.batch import Batch
     from joeynmt.model import build_model
 
     torch.set_num_threads(2)
@@ -25,23 +35,49 @@ def main() -> None:
     model.loss_function = ("crossentropy", SMOOTHING)
     optimizer = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98))
     for pairs in todo.batches():
-        batch = Batch(
-            src=moved(padded([source for source, _ in pairs])),
-            src_length=torch.tensor([len(source) for source, _ in pairs]),
-            src_prompt_mask=None,
-            trg=moved(padded([[multi30k.BOS, *target] for _, target in pairs])),
-            trg_prompt_mask=None,
-            indices=torch.arange(len(pairs)),
-            device=torch.device("cpu"),
-            pad_index=vocabulary.pad_index,
-            eos_index=vocabulary.eos_index,
-        )
+        batch = batch_of([source for source, _ in pairs], [target for _, target in pairs], vocabulary)
         batch.sort_by_src_length()
         loss, *_ = model(return_type="loss", **vars(batch))
         torch.autograd.backward(batch.normalize(loss, normalization="tokens"))
         optimizer.step()
         optimizer.zero_grad()
         todo.done(sum(len(target) for _, target in pairs))
+
+
+def decoder(preset: str, threads: int) -> Callable[[list[list[int]]], object]:
+    """Its search, called batch by batch as its predict does."""
+    from joeynmt.model import build_model
+    from joeynmt.search import search
+
+    torch.set_num_threads(threads)
+    vocabulary = pieces()
+    model = build_model(settings(preset), vocabulary, vocabulary).eval()
+
+    def decode(sentences: list[list[int]]) -> object:
+        found = []
+        for sources in batched(sentences):
+            batch = batch_of(sources, None, vocabulary)
+            found.append(search(model, batch, NUM_STEPS, BEAM, 0.0, min_output_length=NUM_STEPS - 1))
+        return found
+
+    return decode
+
+
+def batch_of(sources: list[list[int]], targets: list[list[int]] | None, vocabulary: Any) -> Any:
+    """Its batch; without targets, one to translate."""
+    from joeynmt.batch import Batch
+
+    return Batch(
+        src=moved(padded(sources)),
+        src_length=torch.tensor([len(source) for source in sources]),
+        src_prompt_mask=None,
+        trg=moved(padded([[multi30k.BOS, *target] for target in targets])) if targets is not None else None,
+        trg_prompt_mask=None,
+        indices=torch.arange(len(sources)),
+        device=torch.device("cpu"),
+        pad_index=vocabulary.pad_index,
+        eos_index=vocabulary.eos_index,
+    )
 
 
 def moved(ids: "np.ndarray[tuple[int, int], np.dtype[np.int64]]") -> torch.Tensor:

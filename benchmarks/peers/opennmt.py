@@ -6,13 +6,25 @@ the feed-forward too, as it always does: a little work that the others are not g
 """
 
 import sys
+from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 from unittest.mock import MagicMock
 
 import torch
 
 from benchmarks import multi30k
-from benchmarks.peers.participant import DROPOUT, LEARNING_RATE, SIZES, SMOOTHING, padded, task
+from benchmarks.peers.participant import (
+    BEAM,
+    DROPOUT,
+    LEARNING_RATE,
+    NUM_STEPS,
+    SIZES,
+    SMOOTHING,
+    batched,
+    padded,
+    task,
+)  # fmt: skip
 
 
 class Empty(ModuleType):
@@ -31,27 +43,71 @@ def pretend_tokenisers() -> None:
         sys.modules[name] = Empty(name)
 
 
-def main() -> None:
-    """Train for ever."""
-    pretend_tokenisers()
+def model_of(preset: str) -> Any:
+    """Its Transformer with all embeddings tied."""
     from onmt.decoders.transformer import TransformerDecoder
     from onmt.encoders.transformer import TransformerEncoder
     from onmt.models import NMTModel
     from onmt.modules import Embeddings
-    from onmt.utils.loss import LossCompute
 
-    torch.set_num_threads(2)
-    todo = task()
-    width, inner, heads, layers = SIZES[todo.preset]
+    width, inner, heads, layers = SIZES[preset]
     embeddings = Embeddings(width, multi30k.NUM_PIECES, multi30k.PAD, position_encoding=True, dropout=DROPOUT)
     encoder = TransformerEncoder(layers, width, heads, inner, DROPOUT, 0.0, embeddings, 0, 0)
     decoder = TransformerDecoder(
         *(layers, width, heads, inner, False, "scaled-dot", DROPOUT, 0.0, embeddings, 0, 0, False, False, None, 0)
     )
-    model = NMTModel(encoder, decoder).train()
-    generator = torch.nn.Linear(width, multi30k.NUM_PIECES)
-    generator.weight = embeddings.word_lut.weight
-    model.generator = generator
+    model = NMTModel(encoder, decoder)
+    model.generator = torch.nn.Linear(width, multi30k.NUM_PIECES)
+    model.generator.weight = embeddings.word_lut.weight
+    return model
+
+
+def decoder(preset: str, threads: int) -> Callable[[list[list[int]]], object]:
+    """Its Translator, called batch by batch as it calls itself."""
+    pretend_tokenisers()
+    from onmt.constants import DefaultTokens
+    from onmt.translate import GNMTGlobalScorer
+    from onmt.translate.translator import Translator
+
+    torch.set_num_threads(threads)
+
+    class Pieces(dict[str, int]):
+        """As much of its vocabulary as a search asks for."""
+
+        def lookup_token(self, token: str) -> int:
+            return self.get(token, multi30k.UNK)
+
+    special = {DefaultTokens.PAD: multi30k.PAD, DefaultTokens.BOS: multi30k.BOS, DefaultTokens.EOS: multi30k.EOS}
+    translator = Translator(
+        model_of(preset).eval(), {"tgt": Pieces(special), "decoder_start_token": DefaultTokens.BOS}, beam_size=BEAM,
+        min_length=NUM_STEPS - 1, max_length=NUM_STEPS, max_length_ratio=0, seed=1,
+        global_scorer=GNMTGlobalScorer(0.0, 0.0, "none", "none"),
+    )  # fmt: skip
+
+    def decode(sentences: list[list[int]]) -> object:
+        return [
+            translator.translate_batch(
+                {
+                    "src": torch.from_numpy(padded(batch))[:, :, None],
+                    "srclen": torch.tensor([len(one) for one in batch]),
+                },
+                attn_debug=False,
+            )
+            for batch in batched(sentences)
+        ]
+
+    return decode
+
+
+def main() -> None:
+    """Train for ever."""
+    pretend_tokenisers()
+    from onmt.utils.loss import LossCompute
+
+    torch.set_num_threads(2)
+    todo = task()
+    model = model_of(todo.preset).train()
+    generator = model.generator
     criterion = torch.nn.CrossEntropyLoss(ignore_index=multi30k.PAD, reduction="sum", label_smoothing=SMOOTHING)
     loss_of = LossCompute(criterion, generator)
     optimizer = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98))

@@ -40,21 +40,30 @@ def ask(main: Any, rungs: tuple[str, ...], steps: int) -> dict[str, Any]:
     return answer
 
 
-def table(name: str, found: dict[str, Any]) -> str:
+def table(found: dict[str, Any]) -> str:
+    """A link's rungs as Markdown."""
     rungs = found["rungs"]
     plain = rungs["plain"]["measured_s"]
     lines = [
-        f"\n{name} Mb/s: compute {found['compute_s']:.3f} s (backward {found['backward_s']:.3f}), link measured "
-        f"{8e-6 * found['link']['bytes_per_s']:.0f} Mb/s, {1e3 * found['link']['latency_s']:.2f} ms\n\n"
-        f"auto takes {found['why']}\n",
-        "| rung | step s | predicted | error | tokens/s against plain |",
-        "|---|--:|--:|--:|--:|",
+        f"\n### {title(found)}\n\n"
+        f"Computing {found['compute_s']:.3f} s (backward {found['backward_s']:.3f}); the link gives "
+        f"{8e-6 * found['link']['bytes_per_s']:.0f} Mb/s, {1e3 * found['link']['latency_s']:.2f} ms a hop. "
+        f"`auto` takes {found['why']}\n",
+        "| rung | computing s | step s | predicted | error | tokens/s against plain |",
+        "|---|--:|--:|--:|--:|--:|",
     ]
     for rung, one in rungs.items():
+        if rung == "compute_bound":
+            continue
         predicted = one.get("predicted_s")
         error = f"{predicted / one['measured_s'] - 1:+.1%}" if predicted else "–"
         said = f"{predicted:.3f}" if predicted else "–"
-        lines.append(f"| {rung} | {one['measured_s']:.3f} | {said} | {error} | {plain / one['measured_s']:.2f} |")
+        computing = f"{one['compute_s']:.3f}" if "compute_s" in one else "–"
+        gain = plain / one["measured_s"]
+        lines.append(f"| {rung} | {computing} | {one['measured_s']:.3f} | {said} | {error} | {gain:.2f} |")
+    if "compute_bound" in rungs:
+        share = rungs["compute_bound"]["alone_s"] / rungs["compute_bound"]["measured_s"]
+        lines.append(f"\nWith sixteen times the tokens a step: {share:.1%} of twice one host's tokens/s.")
     return "\n".join(lines)
 
 
@@ -75,6 +84,13 @@ def main() -> None:
                 rank.kill()
 
 
+def title(found: dict[str, Any]) -> str:
+    if found["mbit"] is None:
+        return "No limit"
+    why = ", where plain waits for three quarters of the step" if found["name"] == "75%" else ""
+    return f"{found['mbit']:.0f} Mb/s{why}"
+
+
 def measure(main_rank: Any, name: str) -> None:
     link.set_rate(None)
     if name == "75%":
@@ -82,7 +98,7 @@ def measure(main_rank: Any, name: str) -> None:
     else:
         mbit = None if name == "unlimited" else float(name)
     link.set_rate(mbit)
-    rungs = RUNGS if mbit is not None else ("plain", "ddp", "plain", "ddp", *RUNGS[1:], "alone")
+    rungs = RUNGS if mbit is not None else ("plain", "ddp", "plain", "ddp", *RUNGS[1:], "compute_bound")
     found = ask(main_rank, rungs, STEPS)
     record = {
         "time": datetime.now(UTC).isoformat(timespec="seconds"), "name": name, "mbit": mbit, "torch": torch.__version__,
@@ -90,7 +106,7 @@ def measure(main_rank: Any, name: str) -> None:
     }  # fmt: skip
     with RESULTS.open("a", encoding="utf-8") as file:
         file.write(json.dumps(record) + "\n")
-    print(table(name if mbit is None or name != "75%" else f"{name}: {mbit:.0f}", found), flush=True)
+    print(table(record), flush=True)
 
 
 if __name__ == "__main__":

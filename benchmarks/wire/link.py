@@ -9,7 +9,7 @@ from contextlib import contextmanager
 NAMES = ("dragoman-wire-a", "dragoman-wire-b")
 ADDRESSES = ("10.78.0.1", "10.78.0.2")
 INTERFACE = "wire0"
-BURST = "64kb"
+BURST = "128kb"
 PORT = 29_500
 
 

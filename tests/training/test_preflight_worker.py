@@ -39,8 +39,10 @@ def test_three_ranks_time_all_together_then_each_pair_then_steps(tmp_path: Path,
     ranks = measured(tmp_path, order, 3)
     for found in ranks:
         assert [entry["is_right"] for entry in found if entry["kind"] == "sum"] == [True]
-        (seconds,) = [entry["seconds"] for entry in found if entry["kind"] == "steps"]
-        assert 0 < seconds < 10
+        (steps,) = [entry for entry in found if entry["kind"] == "steps"]
+        assert 0 < steps["last_backward_s"] < steps["seconds"] < 10
+        (stolen,) = [entry["s_per_byte"] for entry in found if entry["kind"] == "stolen"]
+        assert 0 <= stolen < 1e-5, "a second for a hundred kilobytes would be no measurement"
     exchanges = [entry for entry in ranks[0] if entry["kind"] == "exchange"]
     assert [(entry["ranks"], entry["num_bytes"]) for entry in exchanges] == [
         ([0, 1, 2], 4096), ([0, 1, 2], 262_144), ([0, 1], 4096), ([0, 1], 262_144), ([0, 2], 4096), ([0, 2], 262_144),

@@ -6,6 +6,7 @@ import math
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from dragoman.cluster.link import HostLostError, Link
@@ -33,6 +34,9 @@ class Measured:
     exchanges: tuple[TimedExchange, ...]
     compute_step_s: float | None
     """Of the slowest rank: the others wait for it."""
+    last_backward_s: float | None
+    stolen_s_per_byte: float | None
+    """Mean over ranks."""
     gpus: dict[str, str | None]
     """By host; None where there is none."""
     problems: dict[str, str]
@@ -113,7 +117,8 @@ class _Findings:
         self._ended: set[int] = set()
         self._tails: dict[str, list[str]] = {}
         self._sums: list[bool] = []
-        self._steps: list[float] = []
+        self._steps: list[tuple[float, float]] = []
+        self._stolen: list[float] = []
         self._gpus: dict[str, str | None] = {}
         self._exchanges: list[TimedExchange] = []
 
@@ -149,16 +154,21 @@ class _Findings:
         elif found["kind"] == "sum":
             self._sums.append(bool(found["is_right"]))
         elif found["kind"] == "steps":
-            self._steps.append(float(found["seconds"]))
+            self._steps.append((float(found["seconds"]), float(found["last_backward_s"])))
+        elif found["kind"] == "stolen":
+            self._stolen.append(float(found["s_per_byte"]))
         elif found["kind"] == "exchange" and rank == found["ranks"][0]:
             hosts = tuple(self._ranks[number] for number in found["ranks"])
             self._exchanges.append(TimedExchange(hosts, int(found["num_bytes"]), float(found["seconds"])))
 
     def result(self) -> Measured:
+        step_s, backward_s = max(self._steps) if len(self._steps) == len(self._ranks) else (None, None)
         return Measured(
             is_sum_right=len(self._sums) == len(self._ranks) and all(self._sums),
             exchanges=tuple(self._exchanges),
-            compute_step_s=max(self._steps) if len(self._steps) == len(self._ranks) else None,
+            compute_step_s=step_s,
+            last_backward_s=backward_s,
+            stolen_s_per_byte=fmean(self._stolen) if self._stolen else None,
             gpus=self._gpus,
             problems=self.problems,
         )

@@ -202,7 +202,10 @@ class Preflight:
                     price_per_hour=link.host.price_per_hour or None,
                 )
             )
-        return PreflightRecord(VERSION, now(), tuple(hosts), measured.exchanges, measured.compute_step_s)
+        return PreflightRecord(
+            VERSION, now(), tuple(hosts), measured.exchanges, measured.compute_step_s, measured.last_backward_s,
+            measured.stolen_s_per_byte,
+        )  # fmt: skip
 
 
 def save(record: PreflightRecord, paths: RunPaths) -> None:

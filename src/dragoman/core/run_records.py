@@ -147,7 +147,8 @@ class GpuSample:
     clock_mhz: float | None
     max_clock_mhz: float | None
     temperature_c: float | None
-    throttle_reasons: tuple[str, ...] = ()
+    throttle_reasons: tuple[str, ...] | None = None
+    """What keeps its clock down; None where the driver does not say."""
 
 
 @dataclass(frozen=True)
@@ -205,4 +206,8 @@ class PreflightRecord:
     hosts: tuple[HostRecord, ...]
     exchanges: tuple[TimedExchange, ...]
     compute_step_s: float | None
-    """Median seconds of a step of the recipe on one rank's share, without any exchange."""
+    """Seconds of a step of the recipe on one rank's share, without any exchange."""
+    last_backward_s: float | None = None
+    """Of those, the backward of the last micro-batch: an exchange can hide behind it."""
+    stolen_s_per_byte: float | None = None
+    """What steps lost for each byte that was exchanged beside them."""

@@ -108,7 +108,8 @@ def compute_parts(work: Workload, machines: Machines, flops_per_s: float) -> tup
     multiplies_s = max(flops / flops_per_s, starting_s)
     optimizer_s = OPTIMIZER_BYTES * work.num_parameters / machines.gpu.memory_bytes_per_s if machines.gpu else 0.0
     backward_s = wire.BACKWARD_SHARE * multiplies_s
-    compute = Compute(multiplies_s + optimizer_s, backward_s / num_micro_batches)
+    last_backward_s = machines.last_backward_s if machines.compute_step_s else None
+    compute = Compute(multiplies_s + optimizer_s, last_backward_s or backward_s / num_micro_batches)
     return multiplies_s - backward_s, backward_s, optimizer_s, compute
 
 

@@ -39,6 +39,10 @@ class Machines:
     """Of all hosts together."""
     compute_step_s: float | None = None
     """A step of the recipe on one rank's share without exchange, where the preflight measured it."""
+    last_backward_s: float | None = None
+    """Of that step, what an exchange can hide behind."""
+    stolen_s_per_byte: float = 0.0
+    """What a step loses for each byte that is exchanged beside it."""
 
     @property
     def num_ranks(self) -> int:
@@ -52,7 +56,8 @@ class Machines:
     def wire(self) -> Wire:
         """For one host the link between hosts is never used, so any will do."""
         inside = Link(self.gpu.bus_bytes_per_s * BUS_SHARE) if self.gpu else None
-        return Wire(self.layout, self.link or Link(float("inf")), inside, Codecs() if self.gpu else CPU_CODECS)
+        codecs = Codecs() if self.gpu else CPU_CODECS
+        return Wire(self.layout, self.link or Link(float("inf")), inside, codecs, self.stolen_s_per_byte)
 
     @property
     def device(self) -> str:
@@ -185,4 +190,7 @@ def from_preflight(preflight: PreflightRecord) -> Machines:
         raise UserError("the preflight timed no exchange between the hosts", "run `dragoman check --hosts hosts.toml`")
     found = find_gpu(gpu) if gpu else None
     source = f"measured by the preflight of {preflight.time}"
-    return Machines(len(preflight.hosts), num_processes, found, link, source, price, preflight.compute_step_s)
+    return Machines(
+        len(preflight.hosts), num_processes, found, link, source, price, preflight.compute_step_s,
+        preflight.last_backward_s, preflight.stolen_s_per_byte or 0.0,
+    )  # fmt: skip

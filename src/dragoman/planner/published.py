@@ -40,6 +40,8 @@ WORK = Workload(
     num_steps=1,
     precision="fp32",
 )
+FLOWING = replace(WORK.row, num_buckets=1)
+"""Horovod sends what is ready every few milliseconds; it has no buckets that must fill."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ def _replay(run: PublishedRun, sound: list[PublishedRun], is_misread: bool) -> R
     if not need.fits:
         return Replay(run, None, rate, source, False, need.sentence())
     wire = Wire(run.layout, Link(rate or float("inf")), Link(run.gpu.bus_bytes_per_s * BUS_SHARE))
-    predicted_s = predict(PLAIN, run.compute, WORK.row, wire).update_s
+    predicted_s = predict(PLAIN, run.compute, FLOWING, wire).update_s
     return Replay(run, predicted_s, rate, source, is_misread, "; ".join(_notes(run, is_misread)))
 
 
@@ -202,7 +204,7 @@ def _is_upside_down(run: PublishedRun, runs: list[PublishedRun]) -> bool:
         return False
     rate, _ = _link(run, runs)
     wire = Wire(run.layout, Link(rate), Link(run.gpu.bus_bytes_per_s * BUS_SHARE))
-    predicted_s = predict(PLAIN, run.compute, WORK.row, wire).update_s
+    predicted_s = predict(PLAIN, run.compute, FLOWING, wire).update_s
     return abs(predicted_s / run.step_s - 1) > TOO_FAR > 2 * abs(predicted_s * run.step_s - 1)
 
 

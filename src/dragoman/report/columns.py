@@ -130,8 +130,8 @@ class GpuColumns:
     clock_mhz: Column
     max_clock_mhz: Column
     temperature_c: Column
-    throttled: Mapping[str, float] = field(default_factory=dict)
-    """Share of samples in which each reason was given."""
+    throttled: Mapping[str, float] | None = None
+    """Share of samples in which each reason was given; None where the driver never said."""
 
 
 @dataclass(frozen=True)

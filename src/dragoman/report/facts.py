@@ -182,6 +182,17 @@ class Prediction:
     machines: str | None = None
 
 
+@dataclass(frozen=True)
+class Bucket:
+    """A part of the gradients on its way, as a rule: medians."""
+
+    num_bytes: int
+    """At full precision."""
+    end_s: float
+    """When it had arrived, after the end of backward; negative where backward hid all of it."""
+    exposed_s: float
+
+
 @dataclass(frozen=True, eq=False)  # compared by identity, so that what follows from facts can be kept beside them
 class Facts:
     """All that is known about one run."""
@@ -198,6 +209,8 @@ class Facts:
     """In order of the file; kinds of Dragoman: started, resumed, saved, skipped, rolled back, stopped …"""
     hosts: Mapping[str, HostColumns] = field(default_factory=dict)
     """System samples by host name."""
+    buckets: tuple[Bucket, ...] = ()
+    """Of the gradients, in the order in which they leave; empty where nobody timed them."""
     preflight: PreflightRecord | None = None
     corpus: CorpusFacts | None = None
     checkpoints: tuple[Checkpoint, ...] = ()

@@ -34,7 +34,7 @@ class GpuLine(msgspec.Struct):
     clock_mhz: float | None = None
     max_clock_mhz: float | None = None
     temperature_c: float | None = None
-    throttle_reasons: tuple[str, ...] = ()
+    throttle_reasons: tuple[str, ...] | None = None
 
 
 class HostLine(msgspec.Struct):
@@ -116,11 +116,12 @@ def _gpus(lines: list[HostLine]) -> dict[int, GpuColumns]:
 
 
 def _gpu(found: list[tuple[int, GpuLine]], num_lines: int) -> GpuColumns:
-    reasons = Counter(reason for _, gpu in found for reason in set(gpu.throttle_reasons))
+    told = [set(gpu.throttle_reasons) for _, gpu in found if gpu.throttle_reasons is not None]
+    reasons = Counter(reason for given in told for reason in given)
     return GpuColumns(
         name=next((gpu.name for _, gpu in reversed(found) if gpu.name), None),
         **dict(zip(GPU_NUMBERS, _table(found, GPU_NUMBERS, num_lines), strict=True)),
-        throttled={reason: number / len(found) for reason, number in reasons.items()},
+        throttled={reason: number / len(told) for reason, number in reasons.items()} if told else None,
     )
 
 

@@ -17,6 +17,7 @@ from dragoman.core.errors import UserError
 from dragoman.core.paths import RunPaths
 from dragoman.core.run_records import EventRecord, PreflightRecord
 from dragoman.report import merging, run_settings, run_times
+from dragoman.report.bucket_times import read_buckets
 from dragoman.report.columns import Evaluations, HostColumns
 from dragoman.report.evaluation_lines import read_evaluations
 from dragoman.report.facts import (
@@ -67,6 +68,8 @@ class _RunReader:
         steps = merging.merged(ranks)
         evals = self._evaluations()
         hosts = self._hosts()
+        buckets, num_unread = read_buckets(self._read(self._paths.exchanges(0)))
+        self._count(self._paths.exchanges(0), num_unread)
         corpus = self._corpus(config)
         prediction = self._prediction()
         checkpoints = run_settings.checkpoints_in(self._paths.checkpoints)
@@ -84,6 +87,7 @@ class _RunReader:
             evaluations=evals,
             events=events,
             hosts=hosts,
+            buckets=buckets,
             preflight=preflight,
             corpus=corpus,
             checkpoints=checkpoints,

@@ -89,5 +89,5 @@ def _scaled(sensor: Callable[[], float], divisor: float) -> float | None:
     return _try(lambda: float(sensor()) / divisor)
 
 
-def _reasons(bits: int | None) -> tuple[str, ...]:
-    return tuple(name for bit, name in LIMITS.items() if bits is not None and bits & bit)
+def _reasons(bits: int | None) -> tuple[str, ...] | None:
+    return None if bits is None else tuple(name for bit, name in LIMITS.items() if bits & bit)

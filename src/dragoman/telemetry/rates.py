@@ -87,7 +87,8 @@ def scalars(before: SystemRecord | None, now: SystemRecord) -> dict[str, float]:
         named[f"gpu/{gpu.index}_clock_mhz"] = gpu.clock_mhz
         named[f"gpu/{gpu.index}_temperature_c"] = gpu.temperature_c
         named[f"gpu/{gpu.index}_power_cap_w"] = gpu.power_cap_w
-        named[f"gpu/{gpu.index}_num_throttle_reasons"] = len(gpu.throttle_reasons)
+        if gpu.throttle_reasons is not None:
+            named[f"gpu/{gpu.index}_num_throttle_reasons"] = len(gpu.throttle_reasons)
     return {name: value for name, value in named.items() if value is not None}
 
 

@@ -119,21 +119,26 @@ def judge(
     standard_errors: Sequence[float | None] | None = None,
     *,
     after_step: float = 0,
+    now_step: float = 0,
     horizon_steps: float | None = None,
     threshold_share: float = THRESHOLD_SHARE,
 ) -> Judgement:
-    """Is the model trained? Evaluations up to `after_step`, the warm-up, are passed over."""
+    """Is the model trained? Evaluations up to `after_step`, the warm-up, are passed over.
+
+    What more steps buy counts from `now_step`, the end of training, or from the last evaluation if that is later.
+    """
     points = _cleaned(steps, losses, standard_errors, after_step)
     num_points = len(points.steps)
     if not points.ends_finite:
         return Judgement("undetermined", "the last loss is not a finite number", num_points)
     if num_points < MIN_POINTS:
-        reason = f"{num_points} evaluations after the warm-up say too little; {MIN_POINTS} are needed"
+        say = "evaluation after the warm-up says" if num_points == 1 else "evaluations after the warm-up say"
+        reason = f"{num_points} {say} too little; {MIN_POINTS} are needed"
         return Judgement("undetermined", reason, num_points)
     if np.ptp(points.losses) == 0:
         return Judgement("undetermined", "the loss is the same at every evaluation", num_points)
     fit = _fitted(points)
-    found = gain(fit, fit.last_step, horizon_steps, threshold_share=threshold_share)
+    found = gain(fit, max(now_step, fit.last_step), horizon_steps, threshold_share=threshold_share)
     if found is None:
         return Judgement("undetermined", "no curve fits these losses", num_points, fit)
     trend = _slope(points, RECENT_SHARES[-1])

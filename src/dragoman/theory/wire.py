@@ -3,10 +3,11 @@
 Planner, trainer and report share this one model; numbers in, predictions out, no torch and no measurement of its own.
 
     compute   |--- forward ---|-------- backward --------|
-    exchange                  |=== buckets, as ready ===========|== last ==|
-                                                         |<-- exposed -->|
+    exchange                     |== bucket ==|== bucket ==|== bucket ==|== last ==|
+                                                         |<----- exposed -------->|
 
-Backward hides what is sent before its end. The bucket that is ready last (the tied embedding) hides behind nothing.
+Backward hides what is sent before its end. A bucket leaves when it is full and the one before it has arrived; the one
+that is ready last (the tied embedding) hides behind nothing. What runs beside backward also slows it down.
 """
 
 from collections.abc import Iterable
@@ -63,6 +64,7 @@ class Row:
     last_bucket_bytes: int
     """Ready only when backward is over; all of it where everything is one bucket."""
     num_buckets: int = 1
+    """1 where only the last one is known: then the others flow as they come."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,15 @@ class Compute:
     def of(cls, step_s: float, num_micro_batches: int = 1) -> "Compute":
         """Where only the whole is known."""
         return cls(step_s, BACKWARD_SHARE * step_s / max(1, num_micro_batches))
+
+    @classmethod
+    def measured(cls, preflight: PreflightRecord, num_micro_batches: int = 1) -> "Compute | None":
+        """As the preflight timed it; None where it timed no step."""
+        if not preflight.compute_step_s:
+            return None
+        if preflight.last_backward_s is None:
+            return cls.of(preflight.compute_step_s, num_micro_batches)
+        return cls(preflight.compute_step_s, preflight.last_backward_s)
 
 
 @dataclass(frozen=True)
@@ -101,6 +112,8 @@ class Wire:
     inside: Link | None = None
     """Between ranks of a host; None where that takes no time worth counting."""
     codecs: Codecs = Codecs()
+    stolen_s_per_byte: float = 0.0
+    """What computing loses for each byte that an exchange moves beside it: they share cores, caches, interrupts."""
 
 
 @dataclass(frozen=True)
@@ -230,23 +243,33 @@ def _ring_s(wire_bytes: float, num_ranks: int, link: Link | None, num_buckets: i
     return hops * link.latency_s + ring_bytes(wire_bytes, num_ranks) / link.bytes_per_s
 
 
-def step_s(compute: Compute, whole_exchange_s: float, last_bucket_s: float) -> float:
-    """Forward, then the longer of backward and exchange; never less than compute and the last bucket after it."""
-    hidden_s = min(compute.overlap_s, whole_exchange_s)
-    return max(compute.step_s + whole_exchange_s - hidden_s, compute.step_s + min(last_bucket_s, whole_exchange_s))
+def arrival_s(overlap_s: float, burden_s: float, early_s: float, num_early: int, last_s: float) -> float:
+    """When the last bucket has arrived, counted from the beginning of the backward that takes `overlap_s`.
+
+    Before it go `num_early` equal buckets that take `early_s` together and make backward `burden_s` longer. They are
+    ready one after the other at an even pace: either each waits for the wire from the first one on, or the wire waits
+    for each, and backward bears all but the last of them. With `num_early` 0 they flow.
+    """
+    one = 1 / num_early if num_early else 0.0
+    return max(one * overlap_s + early_s, overlap_s + (1 - one) * burden_s + one * early_s) + last_s
 
 
 def predict(rung: Rung, compute: Compute, row: Row, wire: Wire) -> Prediction:
     """One update on this rung. Packing keeps the cores that would compute, so nothing hides it."""
     whole_s = exchange_s(wire, row.num_bytes, rung, num_buckets=row.num_buckets)
-    last_s = exchange_s(wire, row.last_bucket_bytes, rung)
+    last_s = min(whole_s, exchange_s(wire, row.last_bucket_bytes, rung))
     packing_s = wire.codecs.s_per_byte(rung.codec) * row.num_bytes if wire.layout.num_ranks > 1 else 0.0
     compute_s = compute.step_s * rung.step_factor
+    nic = nic_bytes(row.num_bytes, wire.layout, rung) / rung.local_steps
     if rung.local_steps > 1:  # the mean of the weights is taken between two steps: nothing hides it
         exposed_s = (whole_s + packing_s) / rung.local_steps
-    else:
-        exposed_s = step_s(Compute(compute_s, compute.overlap_s), whole_s, last_s) - compute_s + packing_s
-    nic = nic_bytes(row.num_bytes, wire.layout, rung) / rung.local_steps
+        return Prediction(rung, compute_s + exposed_s, compute_s, exposed_s, nic)
+    last_share = row.last_bucket_bytes / row.num_bytes
+    early_packing_s = (1 - last_share) * packing_s
+    early_s = whole_s - last_s + early_packing_s
+    burden_s = early_packing_s + (1 - last_share) * wire.stolen_s_per_byte * nic
+    last_s += last_share * packing_s
+    exposed_s = arrival_s(compute.overlap_s, burden_s, early_s, row.num_buckets - 1, last_s) - compute.overlap_s
     return Prediction(rung, compute_s + exposed_s, compute_s, exposed_s, nic)
 
 

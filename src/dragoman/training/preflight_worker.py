@@ -1,15 +1,17 @@
 """What a rank does before a run: `python -m dragoman.training.preflight_worker ORDER`, with ORDER a JSON object.
 
 Meets the others as training would, sees that sums over the wire are right, times them, and times a few steps of the
-recipe on this rank's share without any exchange. Says what it found in lines `PREFLIGHT {…}`; writes no file.
+recipe on this rank's share: first without any exchange, then beside one. Says what it found in lines `PREFLIGHT {…}`;
+writes no file.
 """
 
 import itertools
 import json
 import os
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,6 +31,7 @@ from dragoman.corpus.vocab import Vocabulary
 from dragoman.decoding.load import build_model
 from dragoman.model.batch import Batch
 from dragoman.model.machine import prepare_cpu
+from dragoman.theory.wire import ring_bytes
 from dragoman.training.gradients import Gradients
 from dragoman.training.optimizer import Optimizer
 from dragoman.training.precision import precision_for
@@ -36,6 +39,10 @@ from dragoman.training.world import World, joined
 
 MARK = "PREFLIGHT "
 TIMED_STEPS = 3
+BESIDE_S = 1.0
+"""About how long steps run beside an exchange."""
+BESIDE_BYTES = 4 << 20
+"""Of the rows that are then summed: about a bucket of gradients."""
 REPETITIONS = 3
 FLOAT_BYTES = 4
 
@@ -76,7 +83,8 @@ def main(order: Order) -> int:
                     for size, seconds in timed_sums(world, group, order, is_member=world.rank in pair):
                         tell("exchange", ranks=pair, num_bytes=size, seconds=seconds)
             if order.run is not None:
-                tell("steps", seconds=timed_steps(Path(order.run), world))
+                for kind, values in timed_steps(Path(order.run), world, num_hosts=len(order.leaders)):
+                    tell(kind, **values)
             world.any(True)  # nobody leaves before all are done
     except UserError as error:
         tell("refused", problem=error.problem, fix=error.fix)
@@ -150,8 +158,11 @@ def _timed(work: Callable[[], object], world: World) -> float:
     return time.perf_counter() - start
 
 
-def timed_steps(directory: Path, world: World) -> float:
-    """Median seconds of a step on this rank's share: forward, backward and update, nothing exchanged."""
+def timed_steps(directory: Path, world: World, num_hosts: int) -> Iterator[tuple[str, dict[str, float]]]:
+    """Seconds of a step on this rank's share, nothing exchanged; with several hosts, what an exchange beside it costs.
+
+    A step is forward, backward and update. What is told of a few is their median.
+    """
     paths = RunPaths(directory)
     config = config_file.load(paths.config)
     corpus = open_corpus(Path(config.corpus.directory))
@@ -168,18 +179,53 @@ def timed_steps(directory: Path, world: World) -> float:
         tokens_per_micro_batch=config.batching.tokens_per_micro_batch,
     )  # fmt: skip
 
-    def work(batches: Sequence[Batch]) -> None:
+    def backward_s(batches: Sequence[Batch]) -> float:
+        """Makes a step and times the backward of its last micro-batch."""
+        seconds = 0.0
         gradients.zero()
         for batch in batches:
             with autocast():
                 loss = model(batch.to(world.device))
-            loss.smoothed_sum.backward()
+            seconds = _timed(loss.smoothed_sum.backward, world)
         optimizer.step(gradients, 0.0, float(torch.linalg.vector_norm(gradients.own)))
+        return seconds
 
     with stream:
-        steps = itertools.islice(stream, TIMED_STEPS + 1)
-        seconds = [_timed(partial(work, step.batches), world) for step in steps]
-    return median(seconds[1:])  # the first one warms up
+        steps = [step.batches for step in itertools.islice(stream, TIMED_STEPS)]
+    backward_s(steps[0])  # warms up
+    backwards: list[float] = []
+    alone = [_timed(lambda step=step: backwards.append(backward_s(step)), world) for step in steps]  # type: ignore[misc]
+    yield "steps", {"seconds": median(alone), "last_backward_s": median(backwards)}
+    if num_hosts > 1:
+        yield "stolen", {"s_per_byte": stolen_s_per_byte([partial(backward_s, step) for step in steps], alone, world)}
+
+
+def stolen_s_per_byte(steps: Sequence[Callable[[], object]], alone: Sequence[float], world: World) -> float:
+    """How much longer steps take while ranks exchange gradients beside them, for each byte that a ring sends.
+
+    Cores and caches are shared, and where a network card does little itself, packets cost more than the link. `alone`
+    has the seconds that each step takes otherwise. Every rank must call this; it lasts about a second, or a step.
+    """
+    row = torch.zeros(BESIDE_BYTES // FLOAT_BYTES, device=world.device)
+    [one_s] = world.sums(_timed(lambda: world.sum_(row), world) / world.size)
+    num_sums = max(1, round(BESIDE_S / one_s))
+
+    def exchange() -> None:
+        for _ in range(num_sums):
+            world.sum_(row)
+        if world.device.type == "cuda":
+            torch.cuda.synchronize()
+
+    beside = threading.Thread(target=exchange, daemon=True)
+    start, expected_s = time.perf_counter(), 0.0
+    beside.start()
+    for step, step_s in itertools.cycle(zip(steps, alone, strict=True)):
+        expected_s += step_s
+        _timed(step, world)
+        if not beside.is_alive():
+            break
+    stolen_s = time.perf_counter() - start - expected_s
+    return max(0.0, stolen_s / (num_sums * ring_bytes(BESIDE_BYTES, world.size)))
 
 
 if __name__ == "__main__":

@@ -91,7 +91,8 @@ def test_closed_and_too_open_doors_are_told() -> None:
 def measured(**others: object) -> Measured:
     exchanges = (TimedExchange(("a", "b"), 4096, 0.0005), TimedExchange(("a", "b"), 100_000_000, 4.0))
     values: dict[str, object] = {
-        "is_sum_right": True, "exchanges": exchanges, "compute_step_s": 0.5, "gpus": {}, "problems": {},
+        "is_sum_right": True, "exchanges": exchanges, "compute_step_s": 0.5, "last_backward_s": 0.25,
+        "stolen_s_per_byte": None, "gpus": {}, "problems": {},
     }  # fmt: skip
     return Measured(**{**values, **others})  # type: ignore[arg-type]
 

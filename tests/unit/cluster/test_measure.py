@@ -41,7 +41,8 @@ def test_the_slowest_rank_sets_the_step_and_each_exchange_counts_once() -> None:
             says(link, rank, attempt, kind="device", name=None)
             says(link, rank, attempt, kind="sum", is_right=True)
             says(link, rank, attempt, kind="exchange", ranks=[0, 1], num_bytes=4096, seconds=0.25)
-            says(link, rank, attempt, kind="steps", seconds=0.5 + rank)
+            says(link, rank, attempt, kind="steps", seconds=0.5 + rank, last_backward_s=0.25 + rank)
+            says(link, rank, attempt, kind="stolen", s_per_byte=(1 + 2 * rank) * 1e-9)
             link.say("exited", rank=rank, attempt=attempt, code=0)
 
     found = measured(story)
@@ -49,6 +50,8 @@ def test_the_slowest_rank_sets_the_step_and_each_exchange_counts_once() -> None:
         is_sum_right=True,
         exchanges=(TimedExchange(("left", "right"), 4096, 0.25),),
         compute_step_s=1.5,
+        last_backward_s=1.25,
+        stolen_s_per_byte=2e-9,
         gpus={"left": None, "right": None},
         problems={},
     )

@@ -122,10 +122,10 @@ def test_on_the_machines_of_the_five_runs_one_host_is_better() -> None:
     rows = rows_of(found)
     assert found.now.rung == "eight_bits"
     assert found.fastest_here == "one host"
-    assert found.advice[0] == "use one host: 0.214 s a step alone, 0.591 s together"
+    assert found.advice[0] == "use one host: 0.217 s a step alone, 0.6 s together"
     assert found.advice[1] == "the wire is the bottleneck: with plain exchange 97% of each step would be waiting"
     assert found.advice[2] == (
-        "if the recipe allowed steps of 4 times the tokens, the same tokens would take 3 h 8 min instead of 8 h 12 min"
+        "if the recipe allowed steps of 4 times the tokens, the same tokens would take 3 h 10 min instead of 8 h 20 min"
     )
     assert rows["plain"].nic_bytes == pytest.approx(365.3e6, rel=1e-3)
     assert rows["plain"].step_s == pytest.approx(3.15, abs=0.01)
@@ -143,8 +143,8 @@ def test_a_fast_link_makes_the_second_host_worth_having() -> None:
 def test_a_rung_can_make_the_second_host_worth_having() -> None:
     found = plan(WORK, parse("2 hosts x 2 V100, 5 Gb/s"))
     assert found.advice[0] == (
-        "with plain exchange one host would be faster (0.214 s a step) than all together (0.667 s); "
-        "eight_bits makes the others worth having (0.17 s)"
+        "with plain exchange one host would be faster (0.217 s a step) than all together (0.676 s); "
+        "eight_bits makes the others worth having (0.18 s)"
     )
 
 

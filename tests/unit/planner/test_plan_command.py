@@ -34,18 +34,18 @@ def test_a_plan_is_printed_and_nothing_is_written(capsys: pytest.CaptureFixture[
     text = said(capsys, RECIPE, "--cluster", FIVE_RUNS, "--steps", "50000")
     lines = text.splitlines()
     assert lines[0] == (
-        "50,000 steps on 2 hosts x 2 V100, 117.7 MB/s each way, $6.12/h in all: 8 h 12 min, $50.19, 0.591 s a step, "
-        "42,336 target tokens a second"
+        "50,000 steps on 2 hosts x 2 V100, 117.7 MB/s each way, $6.12/h in all: 8 h 20 min, $51.03, 0.6 s a step, "
+        "41,646 target tokens a second"
     )
     for line in (
-        "step:       forward 34.2 ms + backward 68.5 ms + optimizer 1.89 ms + waiting 0.486 s = 0.591 s",
-        "range:      0.584 s to 0.602 s a step",
+        "step:       forward 34.2 ms + backward 68.5 ms + optimizer 1.89 ms + waiting 0.496 s = 0.6 s",
+        "range:      0.591 s to 0.615 s a step",
         "network:    61.8 MB a step through each host's interface, each way",
         "checkpoint: 730.6 MB (60,880,896 parameters)",
         "fastest on these machines: one host",
         "fastest of all: rent 1 x p5.48xlarge",
         "cheapest: rent 1 x g4dn.xlarge",
-        "-> use one host: 0.214 s a step alone, 0.591 s together",
+        "-> use one host: 0.217 s a step alone, 0.6 s together",
         "assumed: memory is a formula that no GPU has confirmed",
         plan_view.NOTE,
     ):

@@ -27,13 +27,13 @@ def step(number: int, step_s: float) -> StepRecord:
 
 @pytest.fixture
 def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunPaths:
-    """A run of 60 steps of 0.6 s on four ranks, with the plan of the real command beside it."""
+    """A run of 60 steps of 0.612 s on four ranks, with the plan of the real command beside it."""
     monkeypatch.chdir(tmp_path)
     paths = RunPaths(tmp_path / "run")
     paths.steps(0).parent.mkdir(parents=True)
     paths.config.write_text(to_toml(Config(training=TrainingConfig(price_per_hour=6.12))))
     for rank in range(4):
-        records.write_lines(paths.steps(rank), [step(number, 0.6) for number in range(1, 61)])
+        records.write_lines(paths.steps(rank), [step(number, 0.612) for number in range(1, 61)])
     assert main(["plan", str(RECIPE), "--cluster", CLUSTER, "--out", str(paths.directory)]) == 0
     return paths
 
@@ -46,15 +46,15 @@ def test_predicted_stands_beside_observed(planned: RunPaths) -> None:
     found = foretold(planned)
     plan = json.loads(planned.plan.read_text())
     assert found.verdict == "as predicted"
-    assert found.sentence == "A step took 0.6 s where the plan says 0.591 s (+2 %)."
-    assert found.value("observed over predicted") == pytest.approx(0.6 / plan["now"]["step_s"] - 1)
+    assert found.sentence == "A step took 0.612 s where the plan says 0.6 s (+2 %)."
+    assert found.value("observed over predicted") == pytest.approx(0.612 / plan["now"]["step_s"] - 1)
     assert found.evidence[:3] == (
         "Planned for 2 hosts x 2 V100, 117.7 MB/s each way, $6.12/h in all.",
-        "The plan's range for a step is 0.584 s to 0.602 s; the observed step lies inside.",
-        "Target tokens a second: 42,336 planned, 41,667 observed.",
+        "The plan's range for a step is 0.591 s to 0.615 s; the observed step lies inside.",
+        "Target tokens a second: 41,646 planned, 40,850 observed.",
     )
-    assert "60 steps: 35.4 s planned, 36.0 s in training" in found.evidence[4]
-    assert "planned to step 300,000: 49 h 12 min." in found.evidence[4]
+    assert "60 steps: 36.0 s planned, 36.7 s in training" in found.evidence[4]
+    assert "planned to step 300,000: 50 h 1 min." in found.evidence[4]
     assert found.evidence[5] == "Cost of these: 0.06 planned, 0.06 spent."
 
 

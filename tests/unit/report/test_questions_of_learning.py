@@ -31,6 +31,12 @@ def test_a_falling_curve_still_improves_and_says_what_more_steps_would_buy() -> 
     assert gain is not None and 0.005 < gain < 0.05
 
 
+def test_more_steps_count_from_the_end_of_training_not_from_the_last_evaluation() -> None:
+    found = is_trained(run(evaluations=curve(FALLING), last_step=2500))
+    assert "500 more steps" in found.sentence
+    assert found.advice[0].text.startswith("Train on to step 3,000")
+
+
 def test_a_flat_curve_is_converged_for_its_schedule() -> None:
     found = is_trained(run(evaluations=curve(FLAT)))
     assert found.verdict == "converged"
@@ -41,7 +47,17 @@ def test_a_flat_curve_is_converged_for_its_schedule() -> None:
 def test_few_evaluations_leave_it_undetermined() -> None:
     found = is_trained(run(evaluations=curve(FALLING[:3])))
     assert found.verdict == "undetermined"
-    assert "3 are" not in found.sentence and "4 are needed" in found.sentence
+    assert found.sentence == "Undetermined: 2 evaluations after the warm-up say too little; 4 are needed."
+    alone = is_trained(run(evaluations=curve(FALLING[:2])))
+    assert alone.sentence == "Undetermined: 1 evaluation after the warm-up says too little; 4 are needed."
+    assert is_trained(run(evaluations=curve(FALLING[:1]))).evidence[0].startswith("1 evaluation: ")
+
+
+def test_a_dev_loss_that_rises_is_not_called_probably_converged() -> None:
+    """Both losses rise, so that it is not overfitting either."""
+    found = is_trained(run(evaluations=curve(RISING[9:], np.linspace(3, 4, 11))))
+    assert found.verdict == "undetermined"
+    assert found.sentence.startswith("Undetermined, and dev loss rises: ")
 
 
 def test_the_training_loss_alone_does_not_answer_it() -> None:
@@ -73,6 +89,7 @@ def test_a_dev_loss_that_rises_while_train_loss_falls_is_overfitting() -> None:
         "Yes: dev loss is 14 % above its minimum of step 1,000, significantly on the same sentences, while train loss "
         "still falls."
     )
+    assert [sentence.endswith("; p < 0.001).") for sentence in found.evidence] == [True, True, False]
     assert found.advice[0].text == "Use the checkpoint near step 1,000 and stop there next time."
     assert is_trained(run(evaluations=curve(RISING, LEARNS_BY_HEART))).verdict == "past its best"
 

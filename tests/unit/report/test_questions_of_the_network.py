@@ -8,7 +8,7 @@ import pytest
 
 from dragoman.report.answers import Bars
 from dragoman.report.columns import HostColumns, NicColumns, step_columns
-from dragoman.report.facts import Claims, ComputeStep, Facts, Settings, Source
+from dragoman.report.facts import Bucket, Claims, ComputeStep, Facts, Settings, Source
 from dragoman.report.questions.elasticity import how_step_time_relates_to_the_network
 from dragoman.report.questions.network import was_the_network_the_bottleneck
 from dragoman.report.questions.traffic import did_the_wire_carry_it
@@ -19,7 +19,7 @@ SENT = wire.ring_bytes(4 * PARAMETERS, 2)
 
 
 def both(**conditions: Any) -> Facts:
-    more = {name: conditions.pop(name) for name in ("preflight", "hosts", "settings") if name in conditions}
+    more = {name: conditions.pop(name) for name in ("preflight", "hosts", "settings", "buckets") if name in conditions}
     return run(rank_steps(seed=0, **conditions), rank_steps(seed=7, **conditions), **more)
 
 
@@ -158,6 +158,17 @@ def test_elasticity_has_an_interval_and_says_why_correlation_proves_nothing() ->
         and sentence.endswith("therefore proves nothing.")
         for sentence in found.evidence
     )
+
+
+def test_the_buckets_that_backward_hides_are_counted() -> None:
+    buckets = (Bucket(4_000_000, -0.1, 0.0), Bucket(4_000_000, 0.1, 0.1), Bucket(8_000_000, 0.4, 0.3))
+    found = was_the_network_the_bottleneck(both(wait_s=0.4, buckets=buckets))
+    assert (
+        "Backward hides 1 of 3 buckets of gradients; the last one, 8.0 MB that nothing can hide, makes 75 % of the "
+        "wait." in found.evidence
+    )
+    alone = was_the_network_the_bottleneck(both(wait_s=0.4, buckets=buckets[:1]))
+    assert not any("buckets" in sentence for sentence in alone.evidence)
 
 
 def test_an_exchange_that_outlasts_backward_counts_whole() -> None:

@@ -17,8 +17,10 @@ from dragoman.core.config_text import to_toml
 from dragoman.core.errors import UserError
 from dragoman.core.paths import RunPaths
 from dragoman.core.run_records import (
+    BucketTimes,
     EvalRecord,
     EventRecord,
+    ExchangeRecord,
     GpuSample,
     NicSample,
     SentenceLosses,
@@ -26,6 +28,7 @@ from dragoman.core.run_records import (
     SystemRecord,
 )
 from dragoman.report import host_samples, record_lines
+from dragoman.report.facts import Bucket
 from dragoman.report.record_lines import read_steps, stays, unix_seconds
 from dragoman.report.run_directory import read_run
 
@@ -211,6 +214,26 @@ def test_sentence_losses_of_the_best_and_the_newest_evaluations_are_read(paths: 
     assert evaluations is not None and sorted(evaluations.sentences) == [5]
 
 
+def test_buckets_are_told_by_the_medians_of_the_last_kind_and_probes_are_left_out(paths: RunPaths) -> None:
+    def exchange(number: int, *ends: float, is_probe: bool = False) -> ExchangeRecord:
+        buckets = [BucketTimes(100 * place, 50, -1.0, -1.0, end, max(0.0, end)) for place, end in enumerate(ends, 1)]
+        return ExchangeRecord(number, moment(number), is_probe, 0.5, None, tuple(buckets))
+
+    path = paths.exchanges(0)
+    path.parent.mkdir()
+    lines = [exchange(1, 9.0), exchange(2, -0.4, 0.2), exchange(3, 7.0, 8.0, is_probe=True), exchange(4, -0.2, 0.4)]
+    records.write_lines(path, lines)
+    assert read_run(paths.directory).buckets == (
+        Bucket(100, pytest.approx(-0.3), 0.0),
+        Bucket(200, *2 * [pytest.approx(0.3)]),
+    )
+    with path.open("a") as file:
+        file.write('{"buckets": [{"num_bytes"\n')
+    damaged = read_run(paths.directory)
+    assert len(damaged.buckets) == 2
+    assert any("exchanges/rank00.jsonl" in sentence for sentence in damaged.source.passed_over)
+
+
 def test_samples_of_hosts_become_columns(paths: RunPaths) -> None:
     nic = NicSample("eth0", 100, 50, 1, 1, 0, 1000.0)
     gpu = GpuSample(0, "V100", 1.0, None, None, 42.0, 250.0, None, None, None, ("hw_slowdown",))
@@ -222,6 +245,19 @@ def test_samples_of_hosts_become_columns(paths: RunPaths) -> None:
     assert found.cpu_share[0] == 0.5 and np.isnan(found.cpu_share[1])
     assert found.gradient_nic == "eth0" and found.nics["eth0"].sent_bytes[0] == 100
     assert found.gpus[0].power_w[0] == 42.0 and found.gpus[0].throttled == {"hw_slowdown": 1.0}
+
+
+def test_what_holds_a_gpu_back_counts_where_its_driver_says_something(paths: RunPaths) -> None:
+    told = [("power_cap",), (), None, None]
+    gpus = [
+        (GpuSample(0, "V100", 1.0, *[None] * 7, reasons), GpuSample(1, "V100", 1.0, *[None] * 7)) for reasons in told
+    ]
+    path = paths.telemetry("a")
+    path.parent.mkdir()
+    records.write_lines(path, [SystemRecord(moment(n), "a", *[None] * 7, gpus=both) for n, both in enumerate(gpus)])
+    first, second = read_run(paths.directory).hosts["a"].gpus.values()
+    assert first.throttled == {"power_cap": 0.5}
+    assert second.throttled is None
 
 
 def test_of_many_samples_some_are_read_and_tell_the_same(paths: RunPaths, monkeypatch: pytest.MonkeyPatch) -> None:

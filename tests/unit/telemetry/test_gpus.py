@@ -56,6 +56,11 @@ def test_an_older_driver_is_asked_by_the_older_name() -> None:
     assert first.throttle_reasons == ("hardware_slowdown",)
 
 
+def test_a_driver_that_does_not_say_what_holds_a_gpu_back_does_not_say_nothing() -> None:
+    first, _ = Gpus(FakeNvml(("ClocksEventReasons", "ClocksThrottleReasons"))).sample()
+    assert first.throttle_reasons is None
+
+
 def test_a_gpu_that_falls_off_the_bus_stays_with_nothing_known() -> None:
     library = FakeNvml()
     gpus = Gpus(library)

@@ -159,12 +159,12 @@ def _utilisation_sentences(facts: Facts) -> list[str]:
 
 def _throttled(facts: Facts) -> dict[str, float]:
     """Reasons that lowered clocks in many samples, with their share."""
-    gpus = _gpus(facts)
+    told = [gpu.throttled for gpu in _gpus(facts) if gpu.throttled is not None]
     shares: dict[str, float] = {}
-    for gpu in gpus:
-        for reason, share in gpu.throttled.items():
+    for reasons in told:
+        for reason, share in reasons.items():
             if reason.lower() not in HARMLESS_REASONS:
-                shares[reason] = shares.get(reason, 0.0) + share / len(gpus)
+                shares[reason] = shares.get(reason, 0.0) + share / len(told)
     return {reason: share for reason, share in shares.items() if share > THROTTLED}
 
 

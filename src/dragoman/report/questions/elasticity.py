@@ -42,10 +42,11 @@ def how_step_time_relates_to_the_network(facts: Facts) -> Answer:
     if found.low < -BOTTLENECK <= found.high:
         verdict = UNDETERMINED if found.high > -HARMLESS else "weak"
     text = f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+    now = seconds(exposure.step_s)
+    then = f"{seconds(twice)} instead of {now}" if seconds(twice) != now else f"{now} as before"
     sentence = (
         f"A link 1 % faster makes a step {abs(found.value):.2f} % shorter ({abs(found.high):.2f} to "
-        f"{abs(found.low):.2f} %); on one twice as fast a step would take {seconds(twice)} instead of "
-        f"{seconds(exposure.step_s)}."
+        f"{abs(found.low):.2f} %); on one twice as fast a step would take {then}."
     )
     numbers = (
         Number("elasticity", found.value, "", text, found.low, found.high),

@@ -16,7 +16,7 @@ from dragoman.report.answers import (
     seconds,
     share_number,
 )
-from dragoman.report.facts import Facts
+from dragoman.report.facts import Bucket, Facts
 from dragoman.report.foreign.links import wire_sentence
 from dragoman.report.measures import Measures, measures_of
 from dragoman.report.questions.degradation import degradation
@@ -162,12 +162,25 @@ def _exposure_sentences(exposure: Exposure, change: Change | None, measures: Mea
         )
     elif achieved is not None:
         found.append(f"An exchange runs at {size(achieved)}/s; no preflight says what the link could do.")
+    found += _bucket_sentences(measures.facts.buckets)
     if change is not None and change.after > change.before:
         found.append(
             f"From step {change.index:,} on, waiting for gradients took {seconds(change.after)} a step instead of "
             f"{seconds(change.before)} (p = {change.p_value:.3f})."
         )
     return found
+
+
+def _bucket_sentences(buckets: tuple[Bucket, ...]) -> list[str]:
+    """What backward hid, and what it could not."""
+    exposed_s = sum(bucket.exposed_s for bucket in buckets)
+    if len(buckets) < 2 or exposed_s <= 0:
+        return []
+    num_hidden, last = sum(bucket.end_s <= 0 for bucket in buckets), buckets[-1]
+    return [
+        f"Backward hides {num_hidden} of {len(buckets)} buckets of gradients; the last one, {size(last.num_bytes)} that "
+        f"nothing can hide, makes {percent(last.exposed_s / exposed_s)} of the wait."
+    ]
 
 
 def _sentence(verdict: str, kind: str, exposure: Exposure, change: Change | None, measures: Measures) -> str:

@@ -82,7 +82,8 @@ def _overfit_evidence(
         if difference is not None:
             evidence.append(
                 f"Step {evaluations.step[place]:,} against step {evaluations.step[best]:,} on the same sentences: "
-                f"{difference.mean:+.4f} nats a token ({difference.low:+.4f} to {difference.high:+.4f})."
+                f"{difference.mean:+.4f} nats a token ({difference.low:+.4f} to {difference.high:+.4f}; "
+                f"{_chance(difference.p_not_above)})."
             )
     falls = float(evaluations.train_loss[known[-1]] - evaluations.train_loss[best])
     if math.isfinite(falls):
@@ -110,6 +111,11 @@ def _paired(evaluations: Evaluations, later: int, earlier: int) -> statistics.Pa
     if one is None or other is None or one.losses.shape != other.losses.shape:
         return None
     return statistics.paired_bootstrap(one.losses, other.losses, one.tokens)
+
+
+def _chance(p: float) -> str:
+    """Of a thousand or so resamplings none says little about how small it is."""
+    return f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"
 
 
 def _gap_sentence(evaluations: Evaluations, last: int) -> list[str]:

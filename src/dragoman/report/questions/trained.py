@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dragoman.core.units import duration
+from dragoman.core.units import counted, duration
 from dragoman.report.answers import UNDETERMINED, Advice, Answer, Curves, Mark, Number, money, percent
 from dragoman.report.columns import Evaluations
 from dragoman.report.facts import Facts
@@ -38,8 +38,9 @@ def is_trained(facts: Facts) -> Answer:
         return Answer("trained", 2, question, UNDETERMINED, why, "unknown", rule=TRAINED_RULE, chart=_losses(facts))
     warmup = facts.settings.schedule.warmup_steps if facts.settings.schedule else 0
     judged = curves.judge(
-        evaluations.step.tolist(), [_or_none(loss) for loss in evaluations.dev_loss.tolist()], after_step=warmup
-    )
+        evaluations.step.tolist(), [_or_none(loss) for loss in evaluations.dev_loss.tolist()], after_step=warmup,
+        now_step=facts.last_step or 0,
+    )  # fmt: skip
     evidence = [
         *_loss_sentences(evaluations), *_trend(judged), *_schedule_caveat(facts), *bleu_sentences(evaluations),
     ]  # fmt: skip
@@ -102,6 +103,8 @@ def _trend(judged: curves.Judgement) -> list[str]:
 
 def _leaning(judged: curves.Judgement) -> str:
     """Which way it leans where it is not nine to one."""
+    if judged.trend is not None and judged.trend.loss_per_log_step_low > 0:
+        return "Undetermined, and dev loss rises"
     above = judged.gain.probability_above if judged.gain is not None else 0.5
     if above >= LEANS:
         return f"Undetermined, but probably still improving ({percent(above)} sure)"
@@ -163,7 +166,7 @@ def _loss_sentences(evaluations: Evaluations) -> list[str]:
     best = int(np.nanargmin(evaluations.dev_loss))
     smoothed = " (label smoothing included)" if evaluations.is_loss_smoothed else ""
     return [
-        f"{len(is_known):,} evaluations{smoothed}: dev loss {evaluations.dev_loss[first]:.3f} at step "
+        f"{counted(len(is_known), 'evaluation')}{smoothed}: dev loss {evaluations.dev_loss[first]:.3f} at step "
         f"{evaluations.step[first]:,}, {evaluations.dev_loss[last]:.4f} at step {evaluations.step[last]:,}, lowest "
         f"{evaluations.dev_loss[best]:.4f} at step {evaluations.step[best]:,}."
     ]
@@ -208,7 +211,7 @@ def _losses(facts: Facts, judged: curves.Judgement | None = None) -> Curves | No
         best = int(np.nanargmin(evaluations.dev_loss))
         marks.append(Mark(float(evaluations.step[best]), "lowest"))
         if judged is not None and judged.fit is not None and judged.gain is not None:
-            ahead = np.linspace(judged.fit.last_step, judged.fit.last_step + judged.gain.horizon_steps, 12)
+            ahead = np.linspace(judged.fit.last_step, judged.gain.now_step + judged.gain.horizon_steps, 12)
             lines.append(line("fitted, ahead", ahead, np.array([judged.fit.loss_at(x) for x in ahead]), "dashed"))
     if bad_step := diverged_at(facts):
         marks.append(Mark(float(bad_step), "diverged"))

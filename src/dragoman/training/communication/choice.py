@@ -8,7 +8,9 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from statistics import median
 
 import torch
 
@@ -22,7 +24,10 @@ from dragoman.training.communication.codecs import EIGHT_BITS, HALF, Codec
 from dragoman.training.gradients import Gradients
 from dragoman.training.world import World
 
-SAMPLE_NUMBERS = 1 << 18
+SAMPLE_NUMBERS = 1 << 20
+"""As many as a bucket has."""
+NUM_SAMPLES = 3
+"""Each is new to the caches, as gradients are."""
 
 
 @dataclass(frozen=True)
@@ -88,16 +93,13 @@ def _from_preflight(config: Config, layout: Layout, gradients: Gradients, prefli
     except (OSError, ValueError) as error:
         return Chosen(PLAIN, f"plain: preflight.json cannot be read ({error})")
     link = theory.measured_link(measured)
-    if link is None or not measured.compute_step_s:
-        return Chosen(PLAIN, "plain: the preflight measured no exchange or no step")
     share = config.batching.tokens_per_step / layout.num_ranks
-    num_micro_batches = max(1, round(share / config.batching.tokens_per_micro_batch))
-    choice = theory.choose(
-        theory.Compute.of(measured.compute_step_s, num_micro_batches),
-        row_of(gradients),
-        theory.Wire(layout, link, codecs=measured_codecs(gradients.flat.device)),
-        max_step_factor=max_step_factor(config),
-    )
+    compute = theory.Compute.measured(measured, max(1, round(share / config.batching.tokens_per_micro_batch)))
+    if link is None or compute is None:
+        return Chosen(PLAIN, "plain: the preflight measured no exchange or no step")
+    codecs, stolen = measured_codecs(gradients.flat.device), measured.stolen_s_per_byte or 0.0
+    wire = theory.Wire(layout, link, codecs=codecs, stolen_s_per_byte=stolen)
+    choice = theory.choose(compute, row_of(gradients), wire, max_step_factor=max_step_factor(config))
     return Chosen(choice.rung, choice.why)
 
 
@@ -114,21 +116,18 @@ def measured_codecs(device: torch.device) -> Codecs:
 
 
 def _codec_s_per_byte(codec: Codec, device: torch.device) -> float:
-    row = torch.linspace(-1.0, 1.0, SAMPLE_NUMBERS, device=device)
-    packed = torch.zeros(codec.packed_bytes(len(row)), dtype=torch.uint8, device=device)
-    residual = torch.zeros(len(row), dtype=torch.bfloat16, device=device) if codec.loses_much else None
-    pack_s = _best_of_three(lambda: codec.pack(row, packed, residual), device)
-    unpack_s = _best_of_three(lambda: codec.unpack(packed, row), device)
+    rows = torch.linspace(-1.0, 1.0, SAMPLE_NUMBERS, device=device).repeat(NUM_SAMPLES, 1)
+    packed = torch.zeros(NUM_SAMPLES, codec.packed_bytes(SAMPLE_NUMBERS), dtype=torch.uint8, device=device)
+    lost = torch.zeros(rows.shape, dtype=torch.bfloat16, device=device) if codec.loses_much else [None] * NUM_SAMPLES
+    pack_s = median(_timed(partial(codec.pack, *one), device) for one in zip(rows, packed, lost, strict=True))
+    unpack_s = median(_timed(partial(codec.unpack, *one), device) for one in zip(packed, rows, strict=True))
     # A rank packs its row once, and unpacks as much twice: what it adds up, and the sum.
-    return (pack_s + 2 * unpack_s) / (len(row) * row.element_size())
+    return (pack_s + 2 * unpack_s) / (SAMPLE_NUMBERS * rows.element_size())
 
 
-def _best_of_three(work: Callable[[], None], device: torch.device) -> float:
-    seconds = []
-    for _ in range(3):
-        start = time.perf_counter()
-        work()
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+def _timed(work: Callable[[], None], device: torch.device) -> float:
+    start = time.perf_counter()
+    work()
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    return time.perf_counter() - start

@@ -1,0 +1,152 @@
+"""Writes the tables and charts of `docs/WIRE.md`: `python -m benchmarks.wire.page [--quality DIR]`.
+
+Speeds come from `benchmarks/wire/results.jsonl`, the medians of each link; qualities from the directory of a study.
+What is not given stays as it was.
+"""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from math import log10
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from benchmarks.wire.__main__ import RESULTS, table
+from benchmarks.wire.quality import BASELINE, Trained
+from benchmarks.wire.quality import table as quality_table
+from dragoman.core import records
+
+DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
+PAGE, PICTURES = DOCS / "WIRE.md", DOCS / "images"
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 380, 64, 160, 56, 318
+COLOURS = ("#2f6fde", "#b3371e", "#1a7f5a", "#9a6700", "#8250df", "#57606a")
+STYLE = """<style>
+text { font: 12px system-ui, sans-serif; fill: #57606a } .title { font-size: 15px; font-weight: 600 }
+.grid { stroke: #8c959f; stroke-opacity: .25 } .predicted { stroke-dasharray: 4 4; stroke-opacity: .7 }
+polyline { fill: none; stroke-width: 2 }
+@media (prefers-color-scheme: dark) { text { fill: #9da7b3 } .title { fill: #e6edf3 } }
+</style>"""
+
+
+class Axes:
+    """Logarithmic to the right; upwards logarithmic or not."""
+
+    def __init__(self, xs: Sequence[float], ys: Sequence[float], *, is_log: bool) -> None:
+        self._is_log = is_log
+        self._low_x, self._high_x = log10(min(xs)), log10(max(xs))
+        scaled = [self._scaled(y) for y in ys]
+        margin = 0.06 * (max(scaled) - min(scaled)) or 1.0
+        self._low_y, self._high_y = min(scaled) - margin, max(scaled) + margin
+
+    def _scaled(self, y: float) -> float:
+        return log10(y) if self._is_log else y
+
+    def x(self, value: float) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * (log10(value) - self._low_x) / (self._high_x - self._low_x)
+
+    def y(self, value: float) -> float:
+        return BOTTOM - (BOTTOM - TOP) * (self._scaled(value) - self._low_y) / (self._high_y - self._low_y)
+
+    def frame(self, title: str, x_axis: str, x_ticks: Sequence[float], y_ticks: Sequence[float]) -> list[str]:
+        parts = [f'<text class="title" x="14" y="24">{escape(title)}</text>']
+        for tick in y_ticks:
+            at = self.y(tick)
+            parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
+            parts.append(f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{tick:g}</text>')
+        for tick in x_ticks:
+            parts.append(f'<text x="{self.x(tick):.1f}" y="{BOTTOM + 18}" text-anchor="middle">{tick:,g}</text>')
+        middle = (LEFT + WIDTH - RIGHT) / 2
+        return [*parts, f'<text x="{middle:.0f}" y="{BOTTOM + 40}" text-anchor="middle">{escape(x_axis)}</text>']
+
+
+def svg(title: str, parts: Sequence[str]) -> str:
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img">'
+    return "\n".join([head, f"<title>{escape(title)}</title>", STYLE, *parts, "</svg>", ""])
+
+
+def combined(repeats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The medians of several measurements of one link; the words are those of the last."""
+    rungs = {
+        name: {key: median(one["rungs"][name][key] for one in repeats) for key in values}
+        for name, values in repeats[-1]["rungs"].items()
+    }
+    numbers = {key: median(one[key] for one in repeats) for key in ("compute_s", "backward_s")}
+    return {**repeats[-1], **numbers, "rungs": rungs}
+
+
+def speed_chart(found: Sequence[Mapping[str, Any]]) -> str:
+    """Step time of every rung against the rate of the link, measured and predicted."""
+    limited = sorted((one for one in found if one["mbit"]), key=lambda one: float(one["mbit"]))
+    rates = [float(one["mbit"]) for one in limited]
+    names = list(limited[0]["rungs"])
+    every = [one["rungs"][name][kind] for one in limited for name in names for kind in ("measured_s", "predicted_s")]
+    axes = Axes(rates, every, is_log=True)
+    title = "Seconds a step of the recipe on two hosts: measured, and predicted (dashed)"
+    parts = axes.frame(title, "Mb/s between the hosts", rates, [t for t in (1, 2, 3, 5, 8) if t <= max(every)])
+    for name, colour in zip(names, COLOURS, strict=False):
+        for kind in ("measured", "predicted"):
+            points = [
+                (axes.x(rate), axes.y(one["rungs"][name][f"{kind}_s"]))
+                for rate, one in zip(rates, limited, strict=True)
+            ]
+            line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+            parts.append(f'<polyline class="{kind}" style="stroke: {colour}" points="{line}"/>')
+    order = sorted(names, key=lambda name: -float(limited[0]["rungs"][name]["measured_s"]))
+    for place, name in enumerate(order):
+        colour = COLOURS[names.index(name)]
+        parts.append(f'<text x="{WIDTH - RIGHT + 14}" y="{TOP + 18 * place}" style="fill: {colour}">{name}</text>')
+    return svg(title, parts)
+
+
+def quality_chart(runs: Sequence[Trained]) -> str:
+    """BLEU against bytes sent for each step of the recipe; a dot a seed."""
+    axes = Axes([run.bytes_per_step for run in runs], [run.bleu for run in runs], is_log=False)
+    title = "BLEU at equal tokens against bytes sent a step"
+    low, high = (int(edge(run.bleu for run in runs)) for edge in (min, max))
+    sent = [run.bytes_per_step for run in runs]
+    parts = axes.frame(
+        title, "bytes sent a step by each host", [min(sent), max(sent)], range(low, high + 2, max(1, (high - low) // 5))
+    )
+    names = list(dict.fromkeys(run.rung for run in runs))
+    for place, name in enumerate(names):
+        own = [run for run in runs if run.rung == name]
+        colour = COLOURS[place % len(COLOURS)]
+        parts += [
+            f'<circle cx="{axes.x(run.bytes_per_step):.1f}" cy="{axes.y(run.bleu):.1f}" r="4" style="fill: {colour}"/>'
+            for run in own
+        ]
+        x, y = axes.x(own[0].bytes_per_step) + 8, axes.y(fmean(run.bleu for run in own)) + 4
+        parts.append(f'<text x="{x:.1f}" y="{y:.1f}" style="fill: {colour}">{name}</text>')
+    return svg(title, parts)
+
+
+def put(part: str, text: str) -> None:
+    """In place of what stood between the part's marks."""
+    begin, end = f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
+    after = rest.partition(end)[2]
+    PAGE.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quality", type=Path, metavar="DIR")
+    options = parser.parse_args()
+    if RESULTS.exists():
+        links: dict[str, list[dict[str, Any]]] = {}
+        for one in map(json.loads, RESULTS.read_text(encoding="utf-8").splitlines()):
+            links.setdefault(one["name"], []).append(one)
+        found = sorted(map(combined, links.values()), key=lambda one: one["mbit"] or float("inf"))
+        put("speed", "\n".join(map(table, found)).strip())
+        (PICTURES / "wire-speed.svg").write_text(speed_chart(found), encoding="utf-8")
+    if options.quality:
+        runs = list(records.read_lines(options.quality / "runs.jsonl", Trained))
+        assert any(run.rung == BASELINE for run in runs)
+        put("quality", quality_table(options.quality, runs))
+        (PICTURES / "wire-quality.svg").write_text(quality_chart(runs), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
