@@ -59,6 +59,11 @@ def model_of(preset: str) -> Any:
     model = NMTModel(encoder, decoder)
     model.generator = torch.nn.Linear(width, multi30k.NUM_PIECES)
     model.generator.weight = embeddings.word_lut.weight
+    for name, weights in model.named_parameters():  # its layers leave this to its build_model
+        if weights.dim() > 1:
+            torch.nn.init.xavier_uniform_(weights)
+        elif name.endswith("bias"):
+            torch.nn.init.zeros_(weights)
     return model
 
 

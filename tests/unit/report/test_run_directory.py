@@ -223,10 +223,10 @@ def test_buckets_are_told_by_the_medians_of_the_last_kind_and_probes_are_left_ou
     path.parent.mkdir()
     lines = [exchange(1, 9.0), exchange(2, -0.4, 0.2), exchange(3, 7.0, 8.0, is_probe=True), exchange(4, -0.2, 0.4)]
     records.write_lines(path, lines)
-    assert read_run(paths.directory).buckets == (
-        Bucket(100, pytest.approx(-0.3), 0.0),
-        Bucket(200, *2 * [pytest.approx(0.3)]),
-    )
+    first, last = read_run(paths.directory).buckets
+    assert (first.num_bytes, last.num_bytes) == (100, 200)
+    assert (first.end_s, first.exposed_s) == pytest.approx((-0.3, 0.0))
+    assert (last.end_s, last.exposed_s) == pytest.approx((0.3, 0.3))
     with path.open("a") as file:
         file.write('{"buckets": [{"num_bytes"\n')
     damaged = read_run(paths.directory)
@@ -249,12 +249,14 @@ def test_samples_of_hosts_become_columns(paths: RunPaths) -> None:
 
 def test_what_holds_a_gpu_back_counts_where_its_driver_says_something(paths: RunPaths) -> None:
     told = [("power_cap",), (), None, None]
-    gpus = [
-        (GpuSample(0, "V100", 1.0, *[None] * 7, reasons), GpuSample(1, "V100", 1.0, *[None] * 7)) for reasons in told
-    ]
+    silent = GpuSample(0, "V100", 1.0, None, None, None, None, None, None, None)
+    host = SystemRecord(moment(1), "a", None, None, None, None, None, None, None)
     path = paths.telemetry("a")
     path.parent.mkdir()
-    records.write_lines(path, [SystemRecord(moment(n), "a", *[None] * 7, gpus=both) for n, both in enumerate(gpus)])
+    samples = [
+        (dataclasses.replace(silent, throttle_reasons=one), dataclasses.replace(silent, index=1)) for one in told
+    ]
+    records.write_lines(path, [dataclasses.replace(host, gpus=both) for both in samples])
     first, second = read_run(paths.directory).hosts["a"].gpus.values()
     assert first.throttled == {"power_cap": 0.5}
     assert second.throttled is None

@@ -107,7 +107,7 @@ def test_what_an_exchange_takes_from_backward_comes_on_top() -> None:
 
 def test_a_measured_backward_hides_what_it_can() -> None:
     measured = replace(preflight(), compute_step_s=0.6)
-    assert Compute.measured(measured, 2) == Compute(0.6, pytest.approx(0.2))
+    assert Compute.measured(measured, 2) == Compute.of(0.6, 2)
     assert Compute.measured(replace(measured, last_backward_s=0.15), 2) == Compute(0.6, 0.15)
     assert Compute.measured(preflight()) is None
 

@@ -178,8 +178,8 @@ def _bucket_sentences(buckets: tuple[Bucket, ...]) -> list[str]:
         return []
     num_hidden, last = sum(bucket.end_s <= 0 for bucket in buckets), buckets[-1]
     return [
-        f"Backward hides {num_hidden} of {len(buckets)} buckets of gradients; the last one, {size(last.num_bytes)} that "
-        f"nothing can hide, makes {percent(last.exposed_s / exposed_s)} of the wait."
+        f"Backward hides {num_hidden} of {len(buckets)} buckets of gradients; the last one, {size(last.num_bytes)} "
+        f"that nothing can hide, makes {percent(last.exposed_s / exposed_s)} of the wait."
     ]
 
 
