@@ -28,7 +28,6 @@ from dragoman.core.run_records import (
     SystemRecord,
 )
 from dragoman.report import host_samples, record_lines
-from dragoman.report.facts import Bucket
 from dragoman.report.record_lines import read_steps, stays, unix_seconds
 from dragoman.report.run_directory import read_run
 
