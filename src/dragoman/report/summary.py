@@ -142,7 +142,7 @@ def _open_ends(facts: Facts, answers: Mapping[str, Answer]) -> list[Advice]:
                 "Evaluate on held-out text at least eight times after the warm-up.", "answers question 2", 0, command
             )
         )
-    if answers["network"].verdict == UNDETERMINED:
+    if answers["network"].verdict == UNDETERMINED and facts.settings.hosts != 1:
         found.append(Advice("Measure the link before the next run.", "answers questions 5 and 11", 0,
                             "dragoman check --hosts hosts.toml"))  # fmt: skip
     if answers["cost"].verdict == UNDETERMINED and not facts.settings.price_per_hour:

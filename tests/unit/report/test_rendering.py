@@ -159,6 +159,18 @@ def test_a_healthy_run_is_said_to_be_so() -> None:
     assert summary.tone == "good"
 
 
+def test_who_has_one_machine_is_not_told_to_measure_its_link() -> None:
+    report = report_of()
+    unsure = [
+        dataclasses.replace(answer, verdict="undetermined" if answer.key == "network" else answer.verdict, advice=())
+        for answer in report.answers
+    ]
+    for hosts, is_told in ((1, False), (2, True)):
+        facts = dataclasses.replace(report.facts, settings=dataclasses.replace(report.facts.settings, hosts=hosts))
+        things = [thing.text for thing in summarise(facts, unsure).things]
+        assert ("Measure the link before the next run." in things) == is_told
+
+
 def test_advice_beyond_three_is_left_out() -> None:
     report = report_of()
     crowded = [dataclasses.replace(answer, advice=(Advice("do", "much", 0.9),) * 4) for answer in report.answers]
