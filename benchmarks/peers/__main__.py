@@ -28,7 +28,7 @@ RESULTS = ROOT / "benchmarks" / "peers" / "results.json"
 PAGE, CHART = ROOT / "docs" / "PEERS.md", ROOT / "docs" / "images" / "peers.svg"
 PEERS_AT_ONCE = {"small": 6, "base": 2}
 """More of `base` would not fit into the memory of the machine; the rest takes turns with ours in another heat."""
-FLOAT_ENGINES = (DRAGOMAN, "dragoman-torch", "ctranslate2", "marian", "huggingface", "opennmt", "joeynmt")
+FLOAT_ENGINES = (DRAGOMAN, "dragoman-torch", "ctranslate2", "marian", "huggingface", "opennmt", "eole", "joeynmt")
 INT8_ENGINES = ("dragoman-int8", "ctranslate2-int8", "marian-int8")
 VOCABULARIES = {"opennmt": "opennmt-vocabulary", "eole": "eole-vocabulary"}
 """What these two prepare is not a corpus."""

@@ -105,6 +105,13 @@ def opennmt(preset: str, threads: int, kind: str) -> Decode:
     return peer.decoder(preset, threads)
 
 
+def eole(preset: str, threads: int, kind: str) -> Decode:
+    """Eole's Translator."""
+    from benchmarks.peers import eole as peer
+
+    return peer.decoder(preset, threads)
+
+
 def joeynmt(preset: str, threads: int, kind: str) -> Decode:
     """JoeyNMT's search."""
     from benchmarks.peers import joeynmt as peer
@@ -122,6 +129,7 @@ ENGINES: dict[str, tuple[Engine, str, str]] = {
     "marian-int8": (marian, "marian", "int8"),
     "huggingface": (huggingface, "huggingface", "float32"),
     "opennmt": (opennmt, "opennmt", "float32"),
+    "eole": (eole, "eole", "float32"),
     "joeynmt": (joeynmt, "joeynmt", "float32"),
 }
 """What makes each, in whose environment, with which numbers."""

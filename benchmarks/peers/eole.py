@@ -3,25 +3,31 @@
 It drops activations inside the feed-forward too, as it always does: a little work that the others are not given.
 """
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import torch
 
 from benchmarks import multi30k
-from benchmarks.peers.participant import DROPOUT, LEARNING_RATE, SIZES, SMOOTHING, padded, task
+from benchmarks.peers.participant import (
+    BEAM,
+    DROPOUT,
+    LEARNING_RATE,
+    NUM_STEPS,
+    SIZES,
+    SMOOTHING,
+    batched,
+    padded,
+    task,
+)
 
 
-def main() -> None:
-    """Train for ever."""
+def training_settings() -> Any:
+    """The training section of its recipes."""
     from eole.config.training import TrainingConfig
-    from eole.models.model import EncoderDecoderModel
-    from eole.utils.loss import LossCompute
-    from eole.utils.optimizers import Optimizer
 
-    torch.set_num_threads(2)
-    todo = task()
-    training = TrainingConfig(
+    return TrainingConfig(
         dropout=[DROPOUT],
         attention_dropout=[0.0],
         label_smoothing=SMOOTHING,
@@ -35,6 +41,52 @@ def main() -> None:
         world_size=0,
         gpu_ranks=[],
     )
+
+
+def decoder(preset: str, threads: int) -> Callable[[list[list[int]]], object]:
+    """Its Translator, called batch by batch as it calls itself."""
+    from eole.models.model import EncoderDecoderModel
+    from eole.predict.beam_search import GNMTGlobalScorer
+    from eole.predict.translator import Translator
+
+    torch.set_num_threads(threads)
+    config, vocabularies = settings(preset), pieces()
+    model = EncoderDecoderModel.for_training(config, vocabularies, training_settings(), device_id=-1).eval()
+    wanted: dict[str, Any] = {
+        "beam_size": BEAM, "n_best": 1, "min_length": NUM_STEPS - 1, "max_length": NUM_STEPS, "max_length_ratio": 0,
+        "top_k": 0, "top_p": 0.0, "temperature": 1.0, "seed": 1, "dump_beam": "", "data_type": "text",
+        "transforms": [], "optional_eos": [], "ignore_when_blocking": [], "self_attn_backend": "pytorch", "parallel_gpu": 1, "self_speculative_num_tokens": 1, "block_ngram_repeat": 0, "ratio": 0.0,
+    }  # fmt: skip
+    translator = Translator(
+        model, vocabularies, Defaults(**wanted), config, -1, GNMTGlobalScorer(0.0, 0.0, "none", "none")
+    )
+
+    def decode(sentences: list[list[int]]) -> object:
+        found = []
+        for batch in batched(sentences):
+            given = {"src": torch.from_numpy(padded(batch)), "srclen": torch.tensor([len(one) for one in batch])}
+            found.append(translator.predict_batch(given, attn_debug=False))
+        return found
+
+    return decode
+
+
+class Defaults(SimpleNamespace):
+    """What is not set is off."""
+
+    def __getattr__(self, name: str) -> None:
+        return None
+
+
+def main() -> None:
+    """Train for ever."""
+    from eole.models.model import EncoderDecoderModel
+    from eole.utils.loss import LossCompute
+    from eole.utils.optimizers import Optimizer
+
+    torch.set_num_threads(2)
+    todo = task()
+    training = training_settings()
     config, vocabularies = SimpleNamespace(model=settings(todo.preset), training=training), pieces()
     model = EncoderDecoderModel.for_training(config.model, vocabularies, training, device_id=-1).train()
     loss_of = LossCompute.from_config(config, model, vocabularies)
