@@ -55,7 +55,8 @@ def decoder(preset: str, threads: int) -> Callable[[list[list[int]]], object]:
     wanted: dict[str, Any] = {
         "beam_size": BEAM, "n_best": 1, "min_length": NUM_STEPS - 1, "max_length": NUM_STEPS, "max_length_ratio": 0,
         "top_k": 0, "top_p": 0.0, "temperature": 1.0, "seed": 1, "dump_beam": "", "data_type": "text",
-        "transforms": [], "optional_eos": [], "ignore_when_blocking": [], "self_attn_backend": "pytorch", "parallel_gpu": 1, "self_speculative_num_tokens": 1, "block_ngram_repeat": 0, "ratio": 0.0,
+        "transforms": [], "optional_eos": [], "ignore_when_blocking": [], "self_attn_backend": "pytorch",
+        "parallel_gpu": 1, "self_speculative_num_tokens": 1, "block_ngram_repeat": 0, "ratio": 0.0,
     }  # fmt: skip
     translator = Translator(
         model, vocabularies, Defaults(**wanted), config, -1, GNMTGlobalScorer(0.0, 0.0, "none", "none")
