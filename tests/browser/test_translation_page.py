@@ -84,7 +84,7 @@ def opened(browser: Any, url: str, **options: Any) -> Iterator[Any]:
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("request", lambda request: None if request.url.startswith((url, "data:")) else foreign.append(request.url))
     page.goto(url)
-    page.wait_for_function("document.querySelector('#source').options.length > 1")
+    page.wait_for_selector("#source option:nth-child(2)", state="attached")
     yield page
     context.close()
     assert errors == [] and foreign == []
@@ -341,7 +341,7 @@ def test_dark_follows_the_system_until_the_reader_chooses(browser: Any, url: str
         picture(page, "translation-page-dark.png")
         page.click("#theme")
         page.reload()
-        page.wait_for_function("document.documentElement.dataset.theme === 'light'")
+        page.wait_for_selector("html[data-theme=light]", state="attached")
         assert page.get_attribute("#theme", "aria-pressed") == "false"
 
 
