@@ -18,6 +18,9 @@ from benchmarks.peers.participant import BEAM, NUM_STEPS, SIZES
 AT_ONCE = 256
 """Sentences that an engine is handed at a time."""
 
+BATCH = 64
+"""Of these, how many go together in an engine that is called batch by batch: all are equally long."""
+
 Decode = Callable[[list[list[int]]], object]
 """Translates sentences, each ending in eos."""
 Engine = Callable[[str, int, str], Decode]
@@ -73,15 +76,12 @@ def torch_search(preset: str, threads: int, kind: str) -> Decode:
     model = Transformer(ModelConfig(preset=preset), multi30k.NUM_PIECES, multi30k.NUM_PIECES, ids).eval()
     rules = Rules(ids.bos, ids.eos, beam=BEAM, never=(ids.pad, ids.bos))
 
-    def decode(sentences: list[list[int]]) -> object:
-        found = []
-        for first in range(0, len(sentences), 64):
-            source, packing = rectangle(sentences[first : first + 64], ids.pad)
-            lengths = [NUM_STEPS - 1] * len(packing.lengths)  # the last step writes the end
-            found.append(search(model.step, model.encode(source, packing.lengths), lengths, lengths, rules))
-        return found
+    def decode(batch: list[list[int]]) -> object:
+        source, packing = rectangle(batch, ids.pad)
+        lengths = [NUM_STEPS - 1] * len(packing.lengths)  # the last step writes the end
+        return search(model.step, model.encode(source, packing.lengths), lengths, lengths, rules)
 
-    return decode
+    return in_batches(decode)
 
 
 def marian(preset: str, threads: int, kind: str) -> Decode:
@@ -95,28 +95,28 @@ def huggingface(preset: str, threads: int, kind: str) -> Decode:
     """Hugging Face's generate."""
     from benchmarks.peers import huggingface as peer
 
-    return peer.decoder(preset, threads)
+    return in_batches(peer.decoder(preset, threads))
 
 
 def opennmt(preset: str, threads: int, kind: str) -> Decode:
     """OpenNMT-py's Translator."""
     from benchmarks.peers import opennmt as peer
 
-    return peer.decoder(preset, threads)
+    return in_batches(peer.decoder(preset, threads))
 
 
 def eole(preset: str, threads: int, kind: str) -> Decode:
     """Eole's Translator."""
     from benchmarks.peers import eole as peer
 
-    return peer.decoder(preset, threads)
+    return in_batches(peer.decoder(preset, threads))
 
 
 def joeynmt(preset: str, threads: int, kind: str) -> Decode:
     """JoeyNMT's search."""
     from benchmarks.peers import joeynmt as peer
 
-    return peer.decoder(preset, threads)
+    return in_batches(peer.decoder(preset, threads))
 
 
 ENGINES: dict[str, tuple[Engine, str, str]] = {
@@ -133,6 +133,11 @@ ENGINES: dict[str, tuple[Engine, str, str]] = {
     "joeynmt": (joeynmt, "joeynmt", "float32"),
 }
 """What makes each, in whose environment, with which numbers."""
+
+
+def in_batches(decode: Decode) -> Decode:
+    """For engines that make no batches themselves."""
+    return lambda sentences: [decode(sentences[at : at + BATCH]) for at in range(0, len(sentences), BATCH)]
 
 
 def exported(preset: str, kind: str) -> Path:

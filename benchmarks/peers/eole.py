@@ -10,17 +10,7 @@ from typing import Any
 import torch
 
 from benchmarks import multi30k
-from benchmarks.peers.participant import (
-    BEAM,
-    DROPOUT,
-    LEARNING_RATE,
-    NUM_STEPS,
-    SIZES,
-    SMOOTHING,
-    batched,
-    padded,
-    task,
-)
+from benchmarks.peers.participant import BEAM, DROPOUT, LEARNING_RATE, NUM_STEPS, SIZES, SMOOTHING, padded, task
 
 
 def training_settings() -> Any:
@@ -44,7 +34,7 @@ def training_settings() -> Any:
 
 
 def decoder(preset: str, threads: int) -> Callable[[list[list[int]]], object]:
-    """Its Translator, called batch by batch as it calls itself."""
+    """Its Translator for one batch, as it calls itself."""
     from eole.models.model import EncoderDecoderModel
     from eole.predict.beam_search import GNMTGlobalScorer
     from eole.predict.translator import Translator
@@ -62,12 +52,9 @@ def decoder(preset: str, threads: int) -> Callable[[list[list[int]]], object]:
         model, vocabularies, Defaults(**wanted), config, -1, GNMTGlobalScorer(0.0, 0.0, "none", "none")
     )
 
-    def decode(sentences: list[list[int]]) -> object:
-        found = []
-        for batch in batched(sentences):
-            given = {"src": torch.from_numpy(padded(batch)), "srclen": torch.tensor([len(one) for one in batch])}
-            found.append(translator.predict_batch(given, attn_debug=False))
-        return found
+    def decode(batch: list[list[int]]) -> object:
+        given = {"src": torch.from_numpy(padded(batch)), "srclen": torch.tensor([len(one) for one in batch])}
+        return translator.predict_batch(given, attn_debug=False)
 
     return decode
 

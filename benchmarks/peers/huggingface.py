@@ -6,17 +6,7 @@ from typing import Any
 import torch
 
 from benchmarks import multi30k
-from benchmarks.peers.participant import (
-    BEAM,
-    DROPOUT,
-    LEARNING_RATE,
-    NUM_STEPS,
-    SIZES,
-    SMOOTHING,
-    batched,
-    padded,
-    task,
-)  # fmt: skip
+from benchmarks.peers.participant import BEAM, DROPOUT, LEARNING_RATE, NUM_STEPS, SIZES, SMOOTHING, padded, task
 
 
 def main() -> None:
@@ -40,19 +30,15 @@ def main() -> None:
 
 
 def decoder(preset: str, threads: int) -> Callable[[list[list[int]]], object]:
-    """Its `generate`, in batches."""
+    """Its `generate`, for one batch."""
     torch.set_num_threads(threads)
     network = model(preset).eval()
 
-    def decode(sentences: list[list[int]]) -> object:
-        found = []
+    def decode(batch: list[list[int]]) -> object:
+        source = torch.from_numpy(padded(batch))
+        lengths = {"min_new_tokens": NUM_STEPS, "max_new_tokens": NUM_STEPS}
         with torch.inference_mode():
-            for batch in batched(sentences):
-                source = torch.from_numpy(padded(batch))
-                lengths = {"min_new_tokens": NUM_STEPS, "max_new_tokens": NUM_STEPS}
-                mask = source.ne(multi30k.PAD).long()
-                found.append(network.generate(source, attention_mask=mask, num_beams=BEAM, **lengths))
-        return found
+            return network.generate(source, attention_mask=source.ne(multi30k.PAD).long(), num_beams=BEAM, **lengths)
 
     return decode
 

@@ -11,17 +11,7 @@ import numpy as np
 import torch
 
 from benchmarks import multi30k
-from benchmarks.peers.participant import (
-    BEAM,
-    DROPOUT,
-    LEARNING_RATE,
-    NUM_STEPS,
-    SIZES,
-    SMOOTHING,
-    batched,
-    padded,
-    task,
-)  # fmt: skip
+from benchmarks.peers.participant import BEAM, DROPOUT, LEARNING_RATE, NUM_STEPS, SIZES, SMOOTHING, padded, task
 
 
 def main() -> None:
@@ -45,7 +35,7 @@ def main() -> None:
 
 
 def decoder(preset: str, threads: int) -> Callable[[list[list[int]]], object]:
-    """Its search, called batch by batch as its predict does."""
+    """Its search for one batch, as its predict calls it."""
     from joeynmt.model import build_model
     from joeynmt.search import search
 
@@ -53,12 +43,9 @@ def decoder(preset: str, threads: int) -> Callable[[list[list[int]]], object]:
     vocabulary = pieces()
     model = build_model(settings(preset), vocabulary, vocabulary).eval()
 
-    def decode(sentences: list[list[int]]) -> object:
-        found = []
-        for sources in batched(sentences):
-            batch = batch_of(sources, None, vocabulary)
-            found.append(search(model, batch, NUM_STEPS, BEAM, 0.0, min_output_length=NUM_STEPS - 1))
-        return found
+    def decode(batch: list[list[int]]) -> object:
+        given = batch_of(batch, None, vocabulary)
+        return search(model, given, NUM_STEPS, BEAM, 0.0, min_output_length=NUM_STEPS - 1)
 
     return decode
 

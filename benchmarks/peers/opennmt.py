@@ -14,17 +14,7 @@ from unittest.mock import MagicMock
 import torch
 
 from benchmarks import multi30k
-from benchmarks.peers.participant import (
-    BEAM,
-    DROPOUT,
-    LEARNING_RATE,
-    NUM_STEPS,
-    SIZES,
-    SMOOTHING,
-    batched,
-    padded,
-    task,
-)  # fmt: skip
+from benchmarks.peers.participant import BEAM, DROPOUT, LEARNING_RATE, NUM_STEPS, SIZES, SMOOTHING, padded, task
 
 
 class Empty(ModuleType):
@@ -68,7 +58,7 @@ def model_of(preset: str) -> Any:
 
 
 def decoder(preset: str, threads: int) -> Callable[[list[list[int]]], object]:
-    """Its Translator, called batch by batch as it calls itself."""
+    """Its Translator for one batch, as it calls itself."""
     pretend_tokenisers()
     from onmt.constants import DefaultTokens
     from onmt.translate import GNMTGlobalScorer
@@ -89,17 +79,9 @@ def decoder(preset: str, threads: int) -> Callable[[list[list[int]]], object]:
         global_scorer=GNMTGlobalScorer(0.0, 0.0, "none", "none"),
     )  # fmt: skip
 
-    def decode(sentences: list[list[int]]) -> object:
-        return [
-            translator.translate_batch(
-                {
-                    "src": torch.from_numpy(padded(batch))[:, :, None],
-                    "srclen": torch.tensor([len(one) for one in batch]),
-                },
-                attn_debug=False,
-            )
-            for batch in batched(sentences)
-        ]
+    def decode(batch: list[list[int]]) -> object:
+        source, lengths = torch.from_numpy(padded(batch))[:, :, None], torch.tensor([len(one) for one in batch])
+        return translator.translate_batch({"src": source, "srclen": lengths}, attn_debug=False)
 
     return decode
 

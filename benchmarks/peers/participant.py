@@ -22,8 +22,6 @@ SIZES = {"small": (256, 1024, 4, 3), "base": (512, 2048, 8, 6)}
 DROPOUT, SMOOTHING, LEARNING_RATE = 0.1, 0.1, 3e-4
 BEAM, NUM_STEPS = 5, 15
 """Of decoding: every sentence has as many pieces as its translation has steps, eos among them."""
-BATCH = 64
-"""Sentences in a batch, for decoders that are called batch by batch."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +58,3 @@ def padded(sentences: list[list[int]]) -> "np.ndarray[tuple[int, int], np.dtype[
     for row, sentence in enumerate(sentences):
         ids[row, : len(sentence)] = sentence
     return ids
-
-
-def batched(sentences: list[list[int]]) -> Iterator[list[list[int]]]:
-    """Sentences in batches, in their order: all are equally long."""
-    for first in range(0, len(sentences), BATCH):
-        yield sentences[first : first + BATCH]
