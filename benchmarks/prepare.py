@@ -13,7 +13,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,15 +42,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--corpora", nargs="*", default=sorted(CORPORA), choices=sorted(CORPORA))
     parser.add_argument("--only", nargs="*", default=list(PREPARERS), choices=tuple(PREPARERS), help="who takes part")
-    parser.add_argument("--growth", action="store_true", help="measure 0.3 to 3 million pairs instead")
     options = parser.parse_args()
-    if options.growth:
-        print(growth(options.rounds))
-    else:
-        for corpus in options.corpora:
-            stem = repeated(*CORPORA[corpus])
-            for runs in measure(stem, list(dict.fromkeys(["dragoman", *options.only])), options.rounds):
-                print(table(runs, f"{corpus}, {count_lines(stem):,} pairs"), end="\n\n", flush=True)
+    for corpus in options.corpora:
+        stem = repeated(*CORPORA[corpus])
+        for runs in measure(stem, list(dict.fromkeys(["dragoman", *options.only])), options.rounds):
+            print(table(runs, f"{corpus}, {count_lines(stem):,} pairs"), end="\n\n", flush=True)
 
 
 @dataclass
@@ -89,33 +84,6 @@ def table(runs: Mapping[str, Sequence[Measured]], title: str) -> str:
     return "\n".join(lines)
 
 
-def growth(rounds: int) -> str:
-    """Time and memory of the whole verb from 0.3 to 3 million pairs, and its time without subword training."""
-    lines = [
-        "| Europarl pairs | seconds | without subwords | the same per million | peak MB |",
-        "|---|---|---|---|---|",
-    ]
-    runs: dict[int, list[tuple[float, float, float]]] = {1: [], 3: [], 10: []}
-    for _ in range(rounds):
-        for times, results in runs.items():
-            stem = repeated("europarl/train300k", times)
-            with tempfile.TemporaryDirectory(dir=CACHE) as directory:
-                corpus = Path(directory) / "corpus"
-                start = time.monotonic()
-                peak_mb = watch(_own_command(stem, corpus, None))
-                seconds = time.monotonic() - start
-                stages = json.loads((corpus / "manifest.json").read_text())["seconds"]
-            results.append((seconds, seconds - stages["subwords"], peak_mb))
-            print(f"{300_000 * times:,} pairs: {seconds:.1f} s", file=sys.stderr)
-    for times, results in runs.items():
-        seconds, without, peak_mb = (statistics.median(column) for column in zip(*results, strict=True))
-        million = 0.3 * times
-        lines.append(
-            f"| {300_000 * times:,} | {seconds:.1f} | {without:.1f} | {without / million:.1f} | {peak_mb:,.0f} |"
-        )
-    return "\n".join(lines)
-
-
 def repeated(name: str, times: int) -> Path:
     """The text `times` times over, the lines of each copy marked with their number: `STEM.en` and `STEM.de`."""
     stem = CACHE / f"{name.replace('/', '-')}-x{times}"
@@ -145,12 +113,12 @@ def vocabulary(stem: Path) -> Path:
     model = stem.with_suffix(".model")
     if not model.exists():
         with tempfile.TemporaryDirectory(dir=CACHE) as directory:
-            subprocess.run(_own_command(stem, Path(directory) / "corpus", None), check=True)
+            subprocess.run(own_command(stem, Path(directory) / "corpus", None), check=True)
             (Path(directory) / "corpus" / "vocab.model").rename(model)
     return model
 
 
-def _own_command(stem: Path, out: Path, model: Path | None) -> list[str]:
+def own_command(stem: Path, out: Path, model: Path | None) -> list[str]:
     command = [sys.executable, "-m", "dragoman.cli.main", "prepare", "--source", f"{stem}.en", "--target", f"{stem}.de"]
     command += ["--out", str(out), "--set", "vocabulary.size=8000"]
     return command + (["--set", f"vocabulary.model={model}"] if model else [])

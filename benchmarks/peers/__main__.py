@@ -15,9 +15,10 @@ from pathlib import Path
 
 from benchmarks import decoding, prepare, training
 from benchmarks.ground import ROOT
+from benchmarks.marked_page import put
 from benchmarks.peers.chart import chart
 from benchmarks.peers.decoders import ENGINES
-from benchmarks.peers.page import TITLES, page, replaced
+from benchmarks.peers.page import TITLES, page
 from benchmarks.peers.preparers import PREPARERS
 from benchmarks.peers.results import Column, Results, Row, joined, load, rows_of, save
 from benchmarks.peers.roster import DRAGOMAN, PEERS, install_all
@@ -106,7 +107,7 @@ def machine() -> str:
 def publish(results: Results) -> None:
     """Write numbers, tables and chart."""
     save(RESULTS, results)
-    write_atomically(PAGE, replaced(PAGE.read_text(encoding="utf-8"), page(results)))
+    put(PAGE, "measured", page(results))
     write_atomically(CHART, chart(results))
 
 

@@ -7,7 +7,6 @@ from benchmarks.peers import fairseq
 from benchmarks.peers.results import Column, Results, Row
 from benchmarks.peers.roster import PEERS
 
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 NAMES = {
     **{key: peer.name for key, peer in PEERS.items()},
     "dragoman": "**Dragoman**",
@@ -86,12 +85,3 @@ def memory_of(row: Row) -> str:
 def spread(values: Sequence[float], digits: int) -> str:
     """Median, least and most."""
     return f"{median(values):,.{digits}f} ({min(values):,.{digits}f}–{max(values):,.{digits}f})"
-
-
-def replaced(text: str, measured: str) -> str:
-    """The page with what was measured between its two marks."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"the page has no place between {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n\n{measured}\n\n{END}{after}"

@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
+from benchmarks.marked_page import put
 from benchmarks.wire.__main__ import RESULTS, table
 from benchmarks.wire.quality import BASELINE, Trained
 from benchmarks.wire.quality import table as quality_table
@@ -122,14 +123,6 @@ def quality_chart(runs: Sequence[Trained]) -> str:
     return svg(title, parts)
 
 
-def put(part: str, text: str) -> None:
-    """In place of what stood between the part's marks."""
-    begin, end = f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
-    after = rest.partition(end)[2]
-    PAGE.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quality", type=Path, metavar="DIR")
@@ -139,12 +132,12 @@ def main() -> None:
         for one in map(json.loads, RESULTS.read_text(encoding="utf-8").splitlines()):
             links.setdefault(one["name"], []).append(one)
         found = sorted(map(combined, links.values()), key=lambda one: one["mbit"] or float("inf"))
-        put("speed", "\n".join(map(table, found)).strip())
+        put(PAGE, "speed", "\n".join(map(table, found)).strip())
         (PICTURES / "wire-speed.svg").write_text(speed_chart(found), encoding="utf-8")
     if options.quality:
         runs = list(records.read_lines(options.quality / "runs.jsonl", Trained))
         assert any(run.rung == BASELINE for run in runs)
-        put("quality", quality_table(options.quality, runs))
+        put(PAGE, "quality", quality_table(options.quality, runs))
         (PICTURES / "wire-quality.svg").write_text(quality_chart(runs), encoding="utf-8")
 
 

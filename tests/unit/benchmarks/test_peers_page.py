@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.marked_page import replaced
 from benchmarks.peers import fairseq
 from benchmarks.peers.__main__ import CHART, COLUMNS, PAGE, RESULTS
 from benchmarks.peers.chart import chart
-from benchmarks.peers.page import TITLES, page, replaced, section, standing
+from benchmarks.peers.page import TITLES, page, section, standing
 from benchmarks.peers.results import Column, Results, Row, joined, load, rows_of, save
 from benchmarks.peers.roster import PEERS
 
@@ -104,15 +105,6 @@ def test_results_survive_the_disk_and_are_not_mixed_with_another_machines(tmp_pa
     assert load(tmp_path / "none.json", "this machine") == Results("this machine")
 
 
-def test_the_page_keeps_what_people_wrote_around_the_tables() -> None:
-    text = "before\n<!-- measured: begin -->\nold\n<!-- measured: end -->\nafter\n"
-    new = replaced(text, "new")
-    assert new == "before\n<!-- measured: begin -->\n\nnew\n\n<!-- measured: end -->\nafter\n"
-    assert replaced(new, "new") == new
-    with pytest.raises(ValueError, match="no place between"):
-        replaced("nothing", "new")
-
-
 def test_the_chart_has_a_bar_for_everyone_and_a_panel_of_memory() -> None:
     drawing = chart(Results("this machine").with_column(column()))
     root = xml.etree.ElementTree.fromstring(drawing)
@@ -139,7 +131,7 @@ def test_the_documentation_shows_the_results_that_are_kept() -> None:
     machine = text.partition("<!-- measured: begin -->")[2].strip().splitlines()[0]
     results = load(RESULTS, machine)
     assert results.columns, "the page names another machine than the results"
-    assert text == replaced(text, page(results))
+    assert text == replaced(text, "measured", page(results))
     assert CHART.read_text(encoding="utf-8") == chart(results)
 
 

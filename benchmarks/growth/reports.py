@@ -1,4 +1,4 @@
-"""How long a report takes as runs grow: `python -m benchmarks.report_growth`.
+"""How long a report takes as runs grow, and how long its page takes to open.
 
 Run directories are made up, with records as the trainer and the monitor write them: 8 ranks on 2 hosts with 4 GPUs
 each, an evaluation every thousandth of the run, a sample of each host every second. `dragoman report` is timed as a
@@ -6,7 +6,6 @@ command, and the page that it writes is opened in Chromium, where there is one, 
 depends on the content of the records, only on their number; the report itself is checked for the number of steps.
 """
 
-import argparse
 import json
 import resource
 import shutil
@@ -17,7 +16,6 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +30,7 @@ STEP_S = 0.6
 WIRE_BYTES = 365_285_376
 PROBE_EVERY = 100
 START_S = 1_790_000_000.0
-SIZES = (3_000, 30_000, 300_000)
+SIZES = (3_000, 30_000, 100_000, 300_000)
 
 
 def moment(seconds: float) -> str:
@@ -108,15 +106,13 @@ def report_s(directory: Path, num_steps: int) -> tuple[float, float]:
     return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def page_s(page: Path) -> float | None:
-    """Seconds until the browser, already started, has loaded the page and drawn it; None without a browser."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        return None
+def page_s(page: Path) -> float:
+    """Seconds until the browser, already started, has loaded the page and drawn it."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium")
     if chromium is None:
-        return None
+        raise SystemExit("there is no chromium to open the report's page with: apt-get install chromium")
     with sync_playwright() as starter:
         browser = starter.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         opened = browser.new_page(viewport={"width": 1280, "height": 900})
@@ -128,45 +124,18 @@ def page_s(page: Path) -> float | None:
     return seconds
 
 
-def measure(num_steps: int, root: Path, *, keep: bool) -> dict[str, Any]:
+def measured() -> list[list[float]]:
+    """Rows (steps, MB of records, seconds of the report, of them on the processor, seconds of its page)."""
+    with tempfile.TemporaryDirectory(prefix="report_growth_") as root:
+        return [one(num_steps, Path(root) / f"run_{num_steps}") for num_steps in SIZES]
+
+
+def one(num_steps: int, directory: Path) -> list[float]:
     """One size: make it, report on it, open the page."""
-    directory = root / f"run_{num_steps}"
-    if not directory.exists():
-        make_run(directory, num_steps)
-    num_bytes = sum(file.stat().st_size for file in directory.rglob("*.jsonl"))
+    make_run(directory, num_steps)
+    megabytes = sum(file.stat().st_size for file in directory.rglob("*.jsonl")) / 1e6
     seconds, cpu_s = report_s(directory, num_steps)
-    page = directory / "report" / "index.html"
-    found = {"steps": num_steps, "ranks": NUM_RANKS, "record_bytes": num_bytes, "report_s": round(seconds, 2),
-             "report_cpu_s": round(cpu_s, 2), "page_bytes": page.stat().st_size, "page_s": page_s(page)}  # fmt: skip
-    if not keep:
-        shutil.rmtree(directory)
-    return found
-
-
-def main() -> None:
-    """Read the command line, measure, print a table; write JSON where asked."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--directory", type=Path, help="where runs are made, and kept for the next time")
-    parser.add_argument("--only-make", action="store_true", help="make the runs and measure nothing")
-    parser.add_argument("--json", type=Path, help="where results go")
-    options = parser.parse_args()
-    root = options.directory or Path(tempfile.mkdtemp(prefix="report_growth_"))
-    if options.only_make:
-        for num_steps in options.steps:
-            make_run(root / f"run_{num_steps}", num_steps)
-        return
-    found = [measure(num_steps, root, keep=options.directory is not None) for num_steps in options.steps]
-    print("| steps × ranks | records | report (s) | of it CPU (s) | page | page opens (s) |\n|---|---|---|---|---|---|")
-    for row in found:
-        opens = "–" if row["page_s"] is None else f"{row['page_s']:.2f}"
-        print(f"| {row['steps']:,} × {row['ranks']} | {row['record_bytes'] / 1e6:,.0f} MB | {row['report_s']:.1f} "
-              f"| {row['report_cpu_s']:.1f} | {row['page_bytes'] / 1e3:.0f} kB | {opens} |")  # fmt: skip
-    if options.json:
-        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    if options.directory is None:
-        shutil.rmtree(root)
-
-
-if __name__ == "__main__":
-    main()
+    opened_s = page_s(directory / "report" / "index.html")
+    shutil.rmtree(directory)
+    print(f"report of {num_steps:,} steps × {NUM_RANKS}: {seconds:.1f} s, its page {opened_s:.2f} s", flush=True)
+    return [num_steps, megabytes, seconds, cpu_s, opened_s]
