@@ -7,7 +7,14 @@ from dragoman.core.paths import RunPaths
 from dragoman.core.run_records import ExchangeRecord
 from tests.training.tiny_run import TinyRun, kill_all
 
-CYCLES = {"eight_bits": 1, "local_steps_4": 4, "half": 1, "larger_step": 2}
+EVERY = [*range(1, 13)]
+MEETINGS = {
+    "eight_bits": EVERY,
+    "half": EVERY,
+    "local_steps_4": [1, 2, 3, 4, 8, 12],
+    "larger_step": [1, 2, 4, 6, 8, 10, 12],
+}
+"""Each step until twice the warm-up, then the last of every cycle."""
 
 
 def settings_of(mode: str) -> tuple[str, ...]:
@@ -15,7 +22,8 @@ def settings_of(mode: str) -> tuple[str, ...]:
         f"communication.mode={mode}",
         "communication.max_tokens_per_step=1024",
         "training.evaluate_every_steps=0",
-        "training.max_steps=8",
+        "training.max_steps=12",
+        "schedule.warmup_steps=1",
     )
 
 
@@ -29,14 +37,13 @@ def test_a_killed_run_goes_on_to_the_same_bytes_on_every_rung(mode: str, tiny_ru
     assert done.returncode == 0, done.stderr
     assert f"gradients cross the wire as {mode}: the recipe says so" in done.stderr
     process = tiny_run.start(*settings_of(mode), processes=2)
-    tiny_run.wait_for(4)
+    tiny_run.wait_for(8)
     kill_all(process)
     done = tiny_run.train(*settings_of(mode), processes=2)
     assert done.returncode == 0, done.stderr
-    assert tiny_run.weights(8) == whole.weights(8)
+    assert tiny_run.weights(12) == whole.weights(12)
     losses = {number: record.loss for number, record in whole.steps().items()}
-    cycle = CYCLES[mode]
-    assert [number for number, loss in losses.items() if loss is not None] == list(range(cycle, 9, cycle))
+    assert [number for number, loss in losses.items() if loss is not None] == MEETINGS[mode]
 
 
 def test_ranks_of_one_machine_exchange_plainly_and_say_so(whole_run_of_two: TinyRun) -> None:

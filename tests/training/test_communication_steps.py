@@ -8,15 +8,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from dragoman.core.config import ModelConfig, OptimizerConfig
+from dragoman.core.config import ModelConfig, OptimizerConfig, ScheduleConfig
 from dragoman.core.errors import UserError
 from dragoman.model.batch import Batch, SpecialIds
 from dragoman.model.loss import Loss
 from dragoman.model.transformer import Transformer
+from dragoman.theory.schedule import num_single_steps
 from dragoman.theory.wire import PLAIN, Layout, Rung, ladder
 from dragoman.training.communication.wire import Delivery
 from dragoman.training.gradients import Gradients
-from dragoman.training.local_steps import LocalStepper
+from dragoman.training.local_steps import OUTER_MOMENTUM, OUTER_RATE, LocalStepper
 from dragoman.training.optimizer import Optimizer
 from dragoman.training.rungs import on_rung, rate_factor
 from dragoman.training.step import Stepper, StepResult, Votes
@@ -61,10 +62,11 @@ def rung_named(name: str, hosts: Hosts) -> Rung:
     return next(rung for rung in rungs if rung.name == name)
 
 
-def on(world: World, name: str, hosts: Hosts = ()) -> Stepper:
+def on(world: World, name: str, hosts: Hosts = (), warmup_steps: int = 0) -> Stepper:
     """On a rung of the ladder; every rank has a host of its own unless `hosts` says otherwise."""
     hosts = hosts or tuple((rank,) for rank in range(world.size))
-    return on_rung(stepper_of(world), rung_named(name, hosts), hosts, OptimizerConfig())
+    schedule = ScheduleConfig(warmup_steps=warmup_steps)
+    return on_rung(stepper_of(world), rung_named(name, hosts), hosts, OptimizerConfig(), schedule)
 
 
 RUNGS = ("plain", "half", "eight_bits", "larger_step_2", "local_steps_4")
@@ -122,9 +124,12 @@ def test_only_what_backward_did_not_hide_is_exposed() -> None:
     assert [one.exposed_s for one in (hidden, half, late)] == [0.0, 0.5, 1.5]
 
 
-@pytest.mark.parametrize(("cycle", "watched"), [(1, [10, 11, 210, 211]), (2, [20, 22])])
-def test_probes_and_the_updates_after_them_are_watched(cycle: int, watched: list[int]) -> None:
-    stepper = replace(stepper_of(alone()), cycle=cycle, probe_every=200)
+@pytest.mark.parametrize(
+    ("cycle", "single", "watched"),
+    [(1, 0, [10, 11, 210, 211]), (2, 0, [20, 22]), (4, 200, [10, 11, 240, 244]), (4, 8, [16, 20])],
+)
+def test_probes_and_the_updates_after_them_are_watched(cycle: int, single: int, watched: list[int]) -> None:
+    stepper = replace(stepper_of(alone()), cycle=cycle, num_single_steps=single, probe_every=200)
     assert [number for number in range(1, 300) if stepper.is_watched(number)] == watched
 
 
@@ -276,7 +281,17 @@ def test_a_larger_step_is_one_step_of_all_its_tokens() -> None:
     assert result.plain_loss == pytest.approx(expected.plain_loss, rel=1e-6)
     assert result.gradient_norm == pytest.approx(expected.gradient_norm, rel=1e-5)
     assert result.votes.save
-    assert rate_factor(rung_named("larger_step_4", ((0,), (1,)))) == 2.0 and rate_factor(PLAIN) == 1.0
+
+
+def test_the_first_steps_are_updates_of_their_own() -> None:
+    hosts, schedule = ((0,), (1,)), ScheduleConfig(warmup_steps=3)
+    rung = rung_named("larger_step_4", hosts)
+    assert [rate_factor(rung, step, schedule) for step in (1, 8, 9, 12)] == [1.0, 1.0, 2.0, 2.0]
+    assert rate_factor(PLAIN, 100, schedule) == 1.0
+    stepper = replace(stepper_of(alone()), cycle=4, num_single_steps=num_single_steps(schedule, 4))
+    batches = [Batch.of([pair], pad=0) for pair in PAIRS]
+    ends = [stepper.step(number, batches, NUM_TOKENS, RATE, Votes()).is_cycle_end for number in range(1, 17)]
+    assert [number for number, is_end in enumerate(ends, 1) if is_end] == [*range(1, 9), 12, 16]
 
 
 def take_apart(stepper: Stepper, batches: list[Batch]) -> StepResult:
@@ -290,8 +305,30 @@ def take_apart(stepper: Stepper, batches: list[Batch]) -> StepResult:
 def test_local_steps_and_a_running_mean_do_not_go_together() -> None:
     with pytest.raises(UserError, match=r"set optimizer\.average_decay = 0"):
         on_rung(
-            stepper_of(alone()), rung_named("local_steps_4", ((0,), (1,))), ((0,),), OptimizerConfig(average_decay=0.9)
+            stepper_of(alone()),
+            rung_named("local_steps_4", ((0,), (1,))),
+            ((0,),),
+            OptimizerConfig(average_decay=0.9),
+            ScheduleConfig(),
         )
+
+
+def single_then_local(world: World) -> tuple[bytes, bytes, bytes, list[bool]]:
+    """The weights after two steps of all ranks on either rung; then of a whole cycle, and where ranks met."""
+    local, half = on(world, "local_steps_4", warmup_steps=2), on(world, "half")
+    results = take(local, 1, 2)
+    take(half, 1, 2)
+    single = weights(local)
+    results += take(local, 3, 8)
+    return single, weights(half), weights(local), [result.is_cycle_end for result in results]
+
+
+def test_the_first_steps_of_local_rungs_are_those_of_all_ranks_together(tmp_path: Path) -> None:
+    first, second = in_world(2, tmp_path, single_then_local)
+    single, half, after, ends = first
+    assert single == half != after
+    assert after == second[2]
+    assert [number for number, is_end in enumerate(ends, 1) if is_end] == [1, 2, 3, 4, 8]
 
 
 def local_cycle(world: World) -> tuple[bytes, list[list[float]], list[list[float]]]:
@@ -325,7 +362,7 @@ def test_a_meeting_moves_the_common_weights_by_nesterovs_method(tmp_path: Path) 
     (first, moves_0, commons), (second, moves_1, _) = in_world(2, tmp_path, local_cycle)
     assert first == second, "all ranks go on from the same weights"
     model = torch.nn.Parameter(torch.tensor(commons[0]))
-    outer = torch.optim.SGD([model], lr=0.7, momentum=0.9, nesterov=True)
+    outer = torch.optim.SGD([model], lr=OUTER_RATE, momentum=OUTER_MOMENTUM, nesterov=True)
     for cycle in range(2):
         model.grad = (torch.tensor(moves_0[cycle]) + torch.tensor(moves_1[cycle])) / 2
         outer.step()

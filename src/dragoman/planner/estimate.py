@@ -6,7 +6,7 @@
 Speed is a measurement where there is one, else the catalogue's prior with its range. Nothing here is fitted.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dragoman.core.errors import UserError
 from dragoman.planner import memory
@@ -15,6 +15,7 @@ from dragoman.planner.machines import Machines
 from dragoman.planner.memory import MemoryNeed
 from dragoman.planner.workload import Workload
 from dragoman.theory import wire
+from dragoman.theory.schedule import num_single_steps
 from dragoman.theory.wire import Compute, Rung
 
 OPERATION_S = 10e-6
@@ -148,7 +149,9 @@ def estimate(name: str, work: Workload, machines: Machines, speed: Speed, rung: 
         predicted.exposed_s,
         predicted.update_s,
     )
-    hours = predicted.step_s * work.num_steps / 3600
+    num_single = min(work.num_steps, num_single_steps(work.schedule, factor))
+    single_s = wire.predict(replace(rung, step_factor=1), compute, work.row, machines.wire).step_s
+    hours = (num_single * single_s + (work.num_steps - num_single) * predicted.step_s) / 3600
     return Estimate(
         name=name,
         machines=str(machines),
@@ -161,7 +164,7 @@ def estimate(name: str, work: Workload, machines: Machines, speed: Speed, rung: 
         cost=hours * machines.price_per_hour if machines.price_per_hour is not None else None,
         nic_bytes=predicted.nic_bytes,
         exposed_share=predicted.exposed_share,
-        num_updates=-(-work.num_steps // factor),
+        num_updates=num_single - (num_single - work.num_steps) // factor,
         changes_recipe=factor > 1 or rung.local_steps > 1,
     )
 

@@ -1,9 +1,9 @@
 """The work of a plan: what one step computes and sends, from the recipe and, where it is prepared, its corpus."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 
-from dragoman.core.config import Config, ModelConfig
+from dragoman.core.config import Config, ModelConfig, ScheduleConfig
 from dragoman.core.errors import UserError
 from dragoman.corpus.manifest import Manifest
 from dragoman.theory import cost
@@ -37,6 +37,8 @@ class Workload:
     """The rung that the recipe names, or auto."""
     max_step_factor: int = 1
     """How many times `tokens_per_step` one update may take where the wire is slow."""
+    schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
+    """Its warm-up is over before steps grow."""
     assumptions: tuple[str, ...] = ()
 
     @property
@@ -101,6 +103,7 @@ def of(config: Config, manifest: Manifest | None, num_steps: int | None = None) 
         has_average=config.optimizer.average_decay > 0,
         communication=config.communication.mode,
         max_step_factor=max(1, config.communication.max_tokens_per_step // config.batching.tokens_per_step),
+        schedule=config.schedule,
         assumptions=tuple(assumptions),
     )
 

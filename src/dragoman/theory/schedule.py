@@ -13,6 +13,8 @@ from dragoman.core.errors import UserError
 DECAY_SHARE = 0.2
 """Of all steps, where decay_steps is 0: as Hägele et al. 2024 (arXiv 2405.18392) use to match a cosine."""
 ENDING_KINDS = ("cosine", "stable_decay")
+SINGLE_WARM_UPS = 2
+"""So long every step stands alone. Without this, larger steps and local steps cost some percent (docs/WIRE.md)."""
 
 
 def learning_rate(step: int, config: ScheduleConfig, *, width: int, total_steps: int | None = None) -> float:
@@ -39,6 +41,16 @@ def peak_rate(config: ScheduleConfig, *, width: int) -> float:
 def peak_at_step(config: ScheduleConfig) -> int:
     """The step that has the peak rate."""
     return max(1, config.warmup_steps)
+
+
+def num_single_steps(config: ScheduleConfig, cycle: int) -> int:
+    """How many first steps stand alone where later ones go together; a multiple of how many do."""
+    return -(-SINGLE_WARM_UPS * config.warmup_steps // cycle) * cycle if cycle > 1 else 0
+
+
+def step_factor_at(step: int, step_factor: int, config: ScheduleConfig) -> int:
+    """How many steps make the update that a step belongs to."""
+    return 1 if step <= num_single_steps(config, step_factor) else step_factor
 
 
 def larger_step_rate(step_factor: int) -> float:

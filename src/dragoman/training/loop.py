@@ -46,7 +46,7 @@ def _train(run: Run, state: TrainState) -> Finished | None:
             clock = time.monotonic()
             votes = _votes(run, state, clock - evaluated_at, clock - saved_at)
             rate = (
-                run.rate_factor
+                run.rate_factor(step.number)
                 * state.rate_factor
                 * learning_rate(step.number, run.config.schedule, width=run.width, total_steps=run.end)
             )
@@ -59,7 +59,7 @@ def _train(run: Run, state: TrainState) -> Finished | None:
             if guard.sees(not result.is_in_doubt):
                 return None
             reason = _reason_to_stop(run, state, result.votes)
-            cycle = run.steps_between_meetings
+            cycle = run.steps_since_meeting(state.step)
             is_evaluation = (
                 _is_due(state.step, run.config.training.evaluate_every_steps, cycle) or result.votes.evaluate
             )

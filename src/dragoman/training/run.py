@@ -87,14 +87,12 @@ class Run:
         self.journal: Journal
         self._closing = ExitStack()
 
-    @property
-    def steps_between_meetings(self) -> int:
-        """Only then ranks have the same weights, and may evaluate, save and stop."""
-        return self.stepper.cycle
+    def steps_since_meeting(self, step: int) -> int:
+        """Of a step in which ranks meet. Only then they have the same weights, and may evaluate, save and stop."""
+        return self.stepper.cycle_at(step)
 
-    @property
-    def rate_factor(self) -> float:
-        return rate_factor(self._chosen.rung)
+    def rate_factor(self, step: int) -> float:
+        return rate_factor(self._chosen.rung, step, self.config.schedule)
 
     def begin(self) -> TrainState:
         """The newest state, or the first. Every rank must call this."""
@@ -126,7 +124,8 @@ class Run:
         layout, gradients = Layout(self.world.size, len(hosts)), self.stepper.gradients
         self._chosen = choose(self.config, self.world, layout, gradients, self.paths.preflight, kept)
         if self.world.size > 1:
-            self.stepper = on_rung(self.stepper, self._chosen.rung, hosts, self.config.optimizer)
+            config = self.config
+            self.stepper = on_rung(self.stepper, self._chosen.rung, hosts, config.optimizer, config.schedule)
         if self.end is not None:  # the last step is one in which ranks meet
             self.end = -(-self.end // self.stepper.cycle) * self.stepper.cycle
 

@@ -2,16 +2,22 @@
 
 import dataclasses
 
-from dragoman.core.config import OptimizerConfig
+from dragoman.core.config import OptimizerConfig, ScheduleConfig
 from dragoman.core.errors import UserError
-from dragoman.theory.schedule import larger_step_rate
+from dragoman.theory.schedule import larger_step_rate, num_single_steps, step_factor_at
 from dragoman.theory.wire import Rung
 from dragoman.training.communication.ways import wire_for
 from dragoman.training.local_steps import LocalStepper
 from dragoman.training.step import Stepper
 
 
-def on_rung(stepper: Stepper, rung: Rung, hosts: tuple[tuple[int, ...], ...], optimizer: OptimizerConfig) -> Stepper:
+def on_rung(
+    stepper: Stepper,
+    rung: Rung,
+    hosts: tuple[tuple[int, ...], ...],
+    optimizer: OptimizerConfig,
+    schedule: ScheduleConfig,
+) -> Stepper:
     """A stepper like the given one, which is not used any more. Every rank must call this, with the same rung."""
     if rung.local_steps > 1 and optimizer.average_decay:
         raise UserError(
@@ -21,12 +27,13 @@ def on_rung(stepper: Stepper, rung: Rung, hosts: tuple[tuple[int, ...], ...], op
     kind = LocalStepper if rung.local_steps > 1 else Stepper
     fields = {field.name: getattr(stepper, field.name) for field in dataclasses.fields(Stepper) if field.init}
     stepper.wire.end()
-    other = kind(**{**fields, "cycle": rung.step_factor * rung.local_steps})
+    cycle = rung.step_factor * rung.local_steps
+    other = kind(**{**fields, "cycle": cycle, "num_single_steps": num_single_steps(schedule, cycle)})
     other.wire.end()
     other.wire = wire_for(rung, stepper.gradients, stepper.world, hosts)
     return other
 
 
-def rate_factor(rung: Rung) -> float:
-    """How much faster weights move in a larger step."""
-    return larger_step_rate(rung.step_factor)
+def rate_factor(rung: Rung, step: int, schedule: ScheduleConfig) -> float:
+    """How much faster weights move where a step is part of a larger one."""
+    return larger_step_rate(step_factor_at(step, rung.step_factor, schedule))

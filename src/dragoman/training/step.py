@@ -91,6 +91,8 @@ class Stepper:
     wire: Wire = field(init=False)
     cycle: int = 1
     """Steps whose gradients make one update: a larger step."""
+    num_single_steps: int = 0
+    """So many first steps are cycles of their own; a multiple of the cycle."""
     probe_every: int = PROBE_EVERY
     """Updates between probes; 0 is never."""
     _shares: list[Share] = field(init=False, default_factory=list)
@@ -103,7 +105,7 @@ class Stepper:
     def step(self, number: int, batches: Sequence[Batch], num_tokens: int, rate: float, votes: Votes) -> StepResult:
         """Update `number` on this rank's share of a step of `num_tokens` target tokens. Every rank must call this."""
         start = time.monotonic()
-        is_end, is_probe = number % self.cycle == 0, self._is_probe(number)
+        is_end, is_probe = number % self.cycle_at(number) == 0, self._is_probe(number)
         self._shares.append(Share(number, batches, num_tokens))
         forward_s = self._forward_backward(votes, leaves_early=is_end and not is_probe)
         computed = time.monotonic()
@@ -146,14 +148,21 @@ class Stepper:
             own = keeping.own_of("residual", saved, self.world, keeps_sum=True)
             _ = self.wire.residual.zero_() if own is None else self.wire.residual.copy_(own)
 
+    def cycle_at(self, number: int) -> int:
+        """Steps of the update that a step belongs to."""
+        return 1 if number <= self.num_single_steps else self.cycle
+
     def is_watched(self, number: int) -> bool:
         """A probe, or the update after one: its buckets are written down one by one."""
-        return number % self.cycle == 0 and (self._is_probe(number) or self._is_probe(number - self.cycle))
+        cycle = self.cycle_at(number)
+        return number % cycle == 0 and (self._is_probe(number) or self._is_probe(number - cycle))
 
     def _is_probe(self, number: int) -> bool:
         """The same on all ranks."""
         first = min(FIRST_PROBE, self.probe_every - 1)
-        return self.probe_every > 0 and number // self.cycle % self.probe_every == first
+        single = min(number, self.num_single_steps)
+        num_updates = single + (number - single) // self.cycle
+        return self.probe_every > 0 and num_updates % self.probe_every == first
 
     def _update(self, num_tokens: int, rate: float) -> tuple[float, bool]:
         """Move the weights along the sum of gradients; its length, and whether it was finite."""

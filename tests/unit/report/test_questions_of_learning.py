@@ -216,10 +216,12 @@ def test_signs_before_the_divergence_are_told() -> None:
 
 def test_larger_steps_have_a_larger_rate_by_the_root() -> None:
     members = (rank_steps(), rank_steps(seed=7))
-    larger = [dataclasses.replace(one, learning_rate=2 * one.learning_rate) for one in members]
+    larger = [
+        dataclasses.replace(one, learning_rate=np.where(one.step > 200, 2, 1) * one.learning_rate) for one in members
+    ]
     found = explain_the_learning_rate(run(*larger, settings={"wire_rung": "larger_step_4"}))
     assert found.verdict == "follows the formula"
-    assert found.value("peak") == pytest.approx(2e-3)
-    assert found.evidence[0].endswith("follow the formula, times √4 for steps of 4 times the tokens.")
-    assert "Here all of it is 2 times as high, for steps of more tokens: 0.002 at the peak." in found.sentence
+    assert found.value("peak") == pytest.approx(1e-3)
+    assert found.evidence[0].endswith("follow the formula, times √4 where 4 steps make one update.")
+    assert "After step 200 it is 2 times as high: 4 steps make one update." in found.sentence
     assert explain_the_learning_rate(run(*larger)).verdict == "departs from the formula"

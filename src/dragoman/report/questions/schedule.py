@@ -35,8 +35,12 @@ def explain_the_learning_rate(facts: Facts) -> Answer:
         )
     except UserError as error:
         return Answer("rate", 6, QUESTION, UNDETERMINED, f"Undetermined: {error.problem}.", "unknown", rule=RULE)
-    larger = schedule.larger_step_rate(measures_of(facts).step_factor)
-    peak = larger * schedule.peak_rate(settings.schedule, width=width or 1)
+    step_factor = measures_of(facts).step_factor
+    larger, num_single = (
+        schedule.larger_step_rate(step_factor),
+        schedule.num_single_steps(settings.schedule, step_factor),
+    )
+    peak = schedule.peak_rate(settings.schedule, width=width or 1)
     peak_step = schedule.peak_at_step(settings.schedule)
     numbers = (
         Number("peak", peak, "", f"{peak:.3g}"),
@@ -51,7 +55,8 @@ def explain_the_learning_rate(facts: Facts) -> Answer:
                       (why, "No rates were recorded to compare."), RULE, _chart(facts, width or 1))  # fmt: skip
     verdict, check = _check(facts, width or 1)
     if larger > 1:
-        text += f" Here all of it is {larger:.3g} times as high, for steps of more tokens: {peak:.3g} at the peak."
+        after = f"After step {num_single:,} it is" if num_single else "Here all of it is"
+        text += f" {after} {larger:.3g} times as high: {step_factor} steps make one update."
     tone = "bad" if verdict == "departs from the formula" else "neutral"
     return Answer("rate", 6, QUESTION, verdict, text, tone, numbers, (check, why), RULE, _chart(facts, width or 1))  # type: ignore[arg-type]
 
@@ -60,7 +65,9 @@ def _formula(facts: Facts, steps: Column, width: int) -> Column:
     config, total = facts.settings.schedule, facts.settings.max_steps
     assert config is not None
     rates = [schedule.learning_rate(max(1, int(step)), config, width=width, total_steps=total) for step in steps]
-    return np.array(rates) * schedule.larger_step_rate(measures_of(facts).step_factor)
+    step_factor = measures_of(facts).step_factor
+    larger = [schedule.larger_step_rate(schedule.step_factor_at(int(step), step_factor, config)) for step in steps]
+    return np.array(rates) * larger
 
 
 def _check(facts: Facts, width: int) -> tuple[str, str]:
@@ -81,7 +88,7 @@ def _check(facts: Facts, width: int) -> tuple[str, str]:
     share = float(is_off.mean())
     if share <= 0.01:
         cut = f", halved by {counted(cuts, 'roll-back')}" if is_cut.any() else ""
-        root = f", times √{step_factor} for steps of {step_factor} times the tokens" if step_factor > 1 else ""
+        root = f", times √{step_factor} where {step_factor} steps make one update" if step_factor > 1 else ""
         return "follows the formula", f"The rates recorded at {len(known):,} steps follow the formula{root}{cut}."
     first = int(at[np.argmax(is_off)])
     return "departs from the formula", (
