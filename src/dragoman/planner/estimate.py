@@ -149,8 +149,9 @@ def estimate(name: str, work: Workload, machines: Machines, speed: Speed, rung: 
         predicted.exposed_s,
         predicted.update_s,
     )
-    num_single = min(work.num_steps, num_single_steps(work.schedule, factor))
-    single_s = wire.predict(replace(rung, step_factor=1), compute, work.row, machines.wire).step_s
+    num_single = min(work.num_steps, num_single_steps(work.schedule, factor * rung.local_steps))
+    single = replace(rung, step_factor=1, local_steps=1)
+    single_s = wire.predict(single, compute, work.row, machines.wire).step_s
     hours = (num_single * single_s + (work.num_steps - num_single) * predicted.step_s) / 3600
     return Estimate(
         name=name,

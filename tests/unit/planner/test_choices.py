@@ -77,14 +77,17 @@ def test_the_parts_of_a_step_add_up() -> None:
         assert low <= row.step_s <= high
 
 
-def test_a_larger_step_is_paid_for_from_the_end_of_two_warm_ups_on() -> None:
+def test_larger_and_local_steps_save_time_only_after_two_warm_ups() -> None:
     rows = {row.name: row for row in plan(WORK, parse(FIVE_RUNS)).choices}
-    row = next(row for row in rows.values() if row.rung == "larger_step_4")
-    single = next(one for one in rows.values() if one.rung == "eight_bits")
     num_single = 2 * WORK.schedule.warmup_steps
-    assert row.num_updates == num_single + (50_000 - num_single) / 4
-    hours = (num_single * single.step_s + (50_000 - num_single) * row.step_s) / 3600
-    assert row.hours == pytest.approx(hours)
+    for rung, before, num_updates in (
+        ("larger_step_4", "eight_bits", num_single + (50_000 - num_single) / 4),
+        ("local_steps_16", "half", 50_000),
+    ):
+        row, single = (next(row for row in rows.values() if row.rung == name) for name in (rung, before))
+        assert row.num_updates == num_updates
+        hours = (num_single * single.step_s + (50_000 - num_single) * row.step_s) / 3600
+        assert row.hours == pytest.approx(hours)
 
 
 def test_compute_is_operations_over_speed() -> None:
