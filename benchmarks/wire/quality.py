@@ -86,14 +86,14 @@ def table(directory: Path, runs: Sequence[Trained]) -> str:
         if not seeds:
             continue
         loss, plain_loss = (statistics.fmean(group[seed].dev_loss for seed in seeds) for group in (own, plain))
-        differences = [against_plain(directory, rung, seed) for seed in seeds]
-        low, high = (statistics.fmean(one.interval[end] for one in differences) for end in (0, 1))
-        p_values = ", ".join(f"{one.p_value:.2f}" for one in differences)
-        lines.append(
-            f"| {rung} | {len(seeds)} | {statistics.fmean(own[seed].bytes_per_step for seed in seeds):,.0f} "
-            f"| {loss:.4f} | {loss / plain_loss - 1:+.2%} | {statistics.fmean(own[seed].bleu for seed in seeds):.2f} "
-            f"| {low:+.2f} to {high:+.2f} | {p_values} |"
-        )
+        cells = [rung, f"{len(seeds)}", f"{statistics.fmean(own[seed].bytes_per_step for seed in seeds):,.0f}"]
+        cells += [f"{loss:.4f}", "", f"{statistics.fmean(own[seed].bleu for seed in seeds):.2f}", "", ""]
+        if rung != BASELINE:
+            differences = [against_plain(directory, rung, seed) for seed in seeds]
+            low, high = (statistics.fmean(one.interval[end] for one in differences) for end in (0, 1))
+            p_values = ", ".join(f"{one.p_value:.2f}" for one in differences)
+            cells[4], cells[6:] = f"{loss / plain_loss - 1:+.2%}", [f"{low:+.2f} to {high:+.2f}", p_values]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
