@@ -8,7 +8,7 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from html import escape
-from math import log10
+from math import ceil, floor, log10
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -102,24 +102,21 @@ def speed_chart(found: Sequence[Mapping[str, Any]]) -> str:
 
 
 def quality_chart(runs: Sequence[Trained]) -> str:
-    """BLEU against bytes sent for each step of the recipe; a dot a seed."""
-    axes = Axes([run.bytes_per_step for run in runs], [run.bleu for run in runs], is_log=False)
-    title = "BLEU at equal tokens against bytes sent a step"
-    low, high = (int(edge(run.bleu for run in runs)) for edge in (min, max))
-    sent = [run.bytes_per_step for run in runs]
-    parts = axes.frame(
-        title, "bytes sent a step by each host", [min(sent), max(sent)], range(low, high + 2, max(1, (high - low) // 5))
-    )
-    names = list(dict.fromkeys(run.rung for run in runs))
-    for place, name in enumerate(names):
-        own = [run for run in runs if run.rung == name]
-        colour = COLOURS[place % len(COLOURS)]
-        parts += [
-            f'<circle cx="{axes.x(run.bytes_per_step):.1f}" cy="{axes.y(run.bleu):.1f}" r="4" style="fill: {colour}"/>'
-            for run in own
-        ]
-        x, y = axes.x(own[0].bytes_per_step) + 8, axes.y(fmean(run.bleu for run in own)) + 4
-        parts.append(f'<text x="{x:.1f}" y="{y:.1f}" style="fill: {colour}">{name}</text>')
+    """BLEU against megabytes sent for each step of the recipe: a dot a seed, each rung's name above its dots."""
+    low, high = floor(min(run.bleu for run in runs)) - 1, ceil(max(run.bleu for run in runs)) + 2
+    sent = {
+        name: fmean(run.bytes_per_step / 1e6 for run in runs if run.rung == name) for name in {r.rung for r in runs}
+    }
+    axes = Axes(list(sent.values()), [low, high], is_log=False)
+    title = "BLEU at equal tokens against megabytes that a host sends for a step"
+    ticks = [tick for tick in (0.5, 1, 2, 3, 4, 5, 10) if min(sent.values()) <= tick <= max(sent.values())]
+    parts = axes.frame(title, "MB a step", ticks, range(low, high + 1))
+    for place, name in enumerate(sorted(sent, key=lambda name: sent[name])):
+        scores = [run.bleu for run in runs if run.rung == name]
+        x, name_y, colour = axes.x(sent[name]), TOP + 4 + 15 * place, COLOURS[place % len(COLOURS)]
+        parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{name_y}" y2="{axes.y(max(scores)):.1f}"/>')
+        parts.append(f'<text x="{x + 5:.1f}" y="{name_y + 4}" style="fill: {colour}">{name}</text>')
+        parts += [f'<circle cx="{x:.1f}" cy="{axes.y(one):.1f}" r="4" style="fill: {colour}"/>' for one in scores]
     return svg(title, parts)
 
 
