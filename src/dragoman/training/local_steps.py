@@ -48,7 +48,8 @@ class LocalStepper(Stepper):
         """Step `number` on this rank's share; with all others at the end of a cycle. Every rank must call this."""
         if number <= self.num_single_steps:
             result = super().step(number, batches, num_tokens, rate, votes)
-            self._remember_common()
+            if number == self.num_single_steps:
+                self._remember_common()
             return result
         start = time.monotonic()
         losses_before, share = self._losses.clone(), Share(number, batches, num_tokens)
