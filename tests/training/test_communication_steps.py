@@ -238,7 +238,7 @@ def test_two_hosts_of_two_ranks_go_on_to_the_same_bytes_on_every_two_level_rung(
 def kept_by_rank(world: World) -> dict[str, float]:
     """What a checkpoint holds beside the optimizer's, with its largest number."""
     found = dict[str, float]()
-    for name in ("eight_bits", "local_steps_4"):
+    for name in ("local_steps_4", "eight_bits"):
         stepper = on(world, name, ((0, 1), (2, 3)))
         take(stepper, 1, 4)
         found |= {key: float(tensor.abs().max()) for key, tensor in stepper.own_state().items()}
@@ -313,22 +313,23 @@ def test_local_steps_and_a_running_mean_do_not_go_together() -> None:
         )
 
 
-def single_then_local(world: World) -> tuple[bytes, bytes, bytes, list[bool]]:
-    """The weights after four steps of all ranks on either rung; then after a cycle at rate 0, and where ranks met."""
-    local, half = on(world, "local_steps_4", warmup_steps=2), on(world, "half")
+def single_then_local(world: World) -> tuple[bytes, bytes, bytes, list[int]]:
+    """The weights after four steps of all ranks on either rung; then after a cycle at rate 0, and the bytes of each."""
+    local, eight_bits = on(world, "local_steps_4", warmup_steps=2), on(world, "eight_bits")
     results = take(local, 1, 4)
-    take(half, 1, 4)
+    take(eight_bits, 1, 4)
     single = weights(local)
     results += [local.step(number, shares(world), NUM_TOKENS, 0.0, Votes()) for number in range(5, 9)]
-    return single, weights(half), weights(local), [result.is_cycle_end for result in results]
+    return single, weights(eight_bits), weights(local), [result.exchange.num_bytes for result in results]
 
 
 def test_the_first_steps_of_local_rungs_are_those_of_all_ranks_together(tmp_path: Path) -> None:
     first, second = in_world(2, tmp_path, single_then_local)
-    single, half, after, ends = first
-    assert single == half == second[0]
+    single, eight_bits, after, sent = first
+    assert single == eight_bits == second[0]
     assert single == after, "the first cycle goes on from there"
-    assert [number for number, is_end in enumerate(ends, 1) if is_end] == [1, 2, 3, 4, 8]
+    assert sent[:7] == [sent[0]] * 4 + [0] * 3
+    assert sent[7] == pytest.approx(2 * sent[0], rel=0.1), "16 bits at a meeting, 8 at first"
 
 
 def local_cycle(world: World) -> tuple[bytes, list[list[float]], list[list[float]]]:
@@ -346,7 +347,7 @@ def local_cycle(world: World) -> tuple[bytes, list[list[float]], list[list[float
         stepper.cycle = 4
         stepper._set_row()
         stepper._set_extras(Votes())
-        stepper.wire.close()
+        stepper.meetings.close()
         stepper._meet()
         stepper._shares.clear()
         commons.append(_row(stepper))

@@ -6,7 +6,7 @@
 Speed is a measurement where there is one, else the catalogue's prior with its range. Nothing here is fitted.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dragoman.core.errors import UserError
 from dragoman.planner import memory
@@ -150,8 +150,7 @@ def estimate(name: str, work: Workload, machines: Machines, speed: Speed, rung: 
         predicted.update_s,
     )
     num_single = min(work.num_steps, num_single_steps(work.schedule, factor * rung.local_steps))
-    single = replace(rung, step_factor=1, local_steps=1)
-    single_s = wire.predict(single, compute, work.row, machines.wire).step_s
+    single_s = wire.predict(rung.at_first, compute, work.row, machines.wire).step_s
     hours = (num_single * single_s + (work.num_steps - num_single) * predicted.step_s) / 3600
     return Estimate(
         name=name,

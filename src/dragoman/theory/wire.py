@@ -11,7 +11,7 @@ that is ready last (the tied embedding) hides behind nothing. What runs beside b
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -134,6 +134,12 @@ class Rung:
     def bytes_factor(self) -> float:
         """Bytes on the wire for one byte of the full-precision row."""
         return {"none": 1.0, "half": HALF_BYTES, "eight_bits": EIGHT_BITS_BYTES}[self.codec]
+
+    @property
+    def at_first(self) -> "Rung":
+        """Where a run stands before larger or local steps begin: every step has an exchange of its own."""
+        codec = "eight_bits" if self.local_steps > 1 else self.codec
+        return replace(self, codec=codec, step_factor=1, local_steps=1)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Steps of each rank on its own, and now and then a meeting: DiLoCo (Douillard et al. 2023, arXiv 2311.08105).
 
-    first          plain steps of all ranks together, until weights no longer change so fast
+    first          steps of all ranks together (8 bits on the wire), until weights no longer change so fast
     every rank     H steps of its own optimizer on its own share of the data, no exchange
     the meeting    how far each has moved since the last one, averaged over ranks (16 bits on the wire);
                    Nesterov's method takes that mean as a gradient and moves the common weights; all go on from there
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from dragoman.model.batch import Batch
 from dragoman.training.communication import keeping
+from dragoman.training.communication.wire import Wire
 from dragoman.training.gradients import FIRST
 from dragoman.training.optimizer import MOMENTS
 from dragoman.training.step import Share, Stepper, StepResult, Votes, between_meetings, votes_in
@@ -32,6 +33,8 @@ seven times as far as ranks go in the mean; at a good learning rate that ruins t
 class LocalStepper(Stepper):
     """A stepper whose ranks meet at the end of each cycle only."""
 
+    meetings: Wire = field(init=False)
+    """Carries what ranks have moved; `wire` carries the gradients of the first steps."""
     _common: Tensor = field(init=False)
     """The weights of the last meeting, in the order of the gradients' row."""
     _momentum: Tensor = field(init=False)
@@ -40,6 +43,7 @@ class LocalStepper(Stepper):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.meetings = self.wire
         self._common = torch.empty_like(self.gradients.own)
         self._momentum = torch.zeros_like(self.gradients.own)
         self._remember_common()
@@ -65,7 +69,7 @@ class LocalStepper(Stepper):
         self._set_row()
         self._set_extras(votes, self._skipped)
         with self.waiting():
-            crossed = self.wire.close()
+            crossed = self.meetings.close()
         self._meet()
         cycle_tokens = sum(share.num_tokens for share in self._shares)
         self._shares.clear()
@@ -88,7 +92,7 @@ class LocalStepper(Stepper):
     def own_state(self) -> dict[str, Tensor]:
         """The common momentum, and the moments of every rank but the main one, whose are the checkpoint's."""
         state = self.optimizer.state()
-        tensors = {"outer_momentum": self._momentum}
+        tensors = super().own_state() | {"outer_momentum": self._momentum}
         for moment in MOMENTS:
             rows = [state[name].reshape(-1) for name in sorted(state) if name.startswith(f"{moment}.")]
             if rows:
@@ -109,6 +113,10 @@ class LocalStepper(Stepper):
         super().load(inference, state)
         self._skipped = 0
         self._remember_common()
+
+    def end(self) -> None:
+        super().end()
+        self.meetings.end()
 
     def _own_gradients(self, share: Share, votes: Votes) -> float:
         """Gradients of this share alone, whatever came before it in the cycle."""

@@ -219,7 +219,7 @@ class Run:
     def close(self) -> None:
         """Wait until everything is on disk."""
         self._finish_saving()
-        self.stepper.wire.end()
+        self.stepper.end()
         self._closing.close()
         self.status.close()
         self.watchdog.close()

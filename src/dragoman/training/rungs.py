@@ -26,11 +26,12 @@ def on_rung(
         )
     kind = LocalStepper if rung.local_steps > 1 else Stepper
     fields = {field.name: getattr(stepper, field.name) for field in dataclasses.fields(Stepper) if field.init}
-    stepper.wire.end()
+    stepper.end()
     cycle = rung.step_factor * rung.local_steps
     other = kind(**{**fields, "cycle": cycle, "num_single_steps": num_single_steps(schedule, cycle)})
-    other.wire.end()
-    other.wire = wire_for(rung, stepper.gradients, stepper.world, hosts)
+    other.wire = wire_for(rung.at_first, stepper.gradients, stepper.world, hosts)
+    if isinstance(other, LocalStepper):
+        other.meetings = wire_for(rung, stepper.gradients, stepper.world, hosts)
     return other
 
 

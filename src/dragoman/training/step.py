@@ -148,6 +148,10 @@ class Stepper:
             own = keeping.own_of("residual", saved, self.world, keeps_sum=True)
             _ = self.wire.residual.zero_() if own is None else self.wire.residual.copy_(own)
 
+    def end(self) -> None:
+        """Let go of what it holds beside tensors."""
+        self.wire.end()
+
     def cycle_at(self, number: int) -> int:
         """Steps of the update that a step belongs to."""
         return 1 if number <= self.num_single_steps else self.cycle

@@ -43,6 +43,13 @@ def test_ring_bytes_by_hand(num_ranks: int, factor: float) -> None:
     assert wire.ring_bytes(1000, num_ranks) == pytest.approx(1000 * factor)
 
 
+def test_a_run_stands_on_eight_bits_until_larger_or_local_steps_begin() -> None:
+    for name in ("larger_step_4", "local_steps_16"):
+        first = named(name).at_first
+        assert (first.codec, first.step_factor, first.local_steps) == ("eight_bits", 1, 1)
+    assert named("two_level_half").at_first == named("two_level_half")
+
+
 def test_what_an_interface_carries_by_hand() -> None:
     assert wire.nic_bytes(1000, TWO_BY_TWO) == 1500
     assert wire.nic_bytes(1000, TWO_BY_TWO, named("two_level")) == 1000

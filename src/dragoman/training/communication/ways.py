@@ -22,7 +22,7 @@ def wire_for(rung: Rung, gradients: Gradients, world: World, hosts: tuple[tuple[
     codec = CODECS.get(rung.codec)
     # Of a host, only the rank that speaks for it packs anything, but which one that is may change: all have a row.
     residual: Tensor | None = None
-    if codec is not None and codec.loses_much and rung.local_steps == 1:
+    if codec is not None and codec.loses_much:
         residual = torch.zeros_like(gradients.flat, dtype=RESIDUAL)
     return Wire(gradients, world, way, residual)
 
