@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def ask(main: Any, rungs: tuple[str, ...], steps: int) -> dict[str, Any]:
     return answer
 
 
-def table(found: dict[str, Any]) -> str:
+def table(found: Mapping[str, Any]) -> str:
     """A link's rungs as Markdown."""
     rungs = found["rungs"]
     plain = rungs["plain"]["measured_s"]
@@ -84,7 +85,7 @@ def main() -> None:
                 rank.kill()
 
 
-def title(found: dict[str, Any]) -> str:
+def title(found: Mapping[str, Any]) -> str:
     if found["mbit"] is None:
         return "No limit"
     why = ", where plain waits for three quarters of the step" if found["name"] == "75%" else ""

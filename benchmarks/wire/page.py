@@ -1,4 +1,4 @@
-"""Writes the tables and charts of `docs/WIRE.md`: `python -m benchmarks.wire.page [--quality DIR]`.
+"""Writes the tables and charts of `docs/WIRE.md`: `python -m benchmarks.wire.page [--quality ordinary|small DIR]`.
 
 Speeds come from `benchmarks/wire/results.jsonl`, the medians of each link; qualities from the directory of a study.
 What is not given stays as it was.
@@ -6,6 +6,7 @@ What is not given stays as it was.
 
 import argparse
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from html import escape
 from math import ceil, floor, log10
@@ -17,10 +18,13 @@ from benchmarks.marked_page import put
 from benchmarks.wire.__main__ import RESULTS, table
 from benchmarks.wire.quality import BASELINE, Trained
 from benchmarks.wire.quality import table as quality_table
-from dragoman.core import records
+from dragoman.core import config_file, records
+from dragoman.theory import wire as theory
+from dragoman.theory.schedule import num_single_steps
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 PAGE, PICTURES = DOCS / "WIRE.md", DOCS / "images"
+STUDY = Path(__file__).with_name("quality.toml")
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 380, 64, 160, 56, 318
 COLOURS = ("#2f6fde", "#b3371e", "#1a7f5a", "#9a6700", "#8250df", "#57606a")
 STYLE = """<style>
@@ -77,6 +81,20 @@ def combined(repeats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {**repeats[-1], **numbers, "rungs": rungs}
 
 
+def measured_links() -> list[dict[str, Any]]:
+    """All of them, the slowest first."""
+    links: dict[str, list[dict[str, Any]]] = {}
+    for one in map(json.loads, RESULTS.read_text(encoding="utf-8").splitlines()):
+        links.setdefault(one["name"], []).append(one)
+    return sorted(map(combined, links.values()), key=lambda one: one["mbit"] or float("inf"))
+
+
+def speed_sections(found: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What the page says of speed, by part."""
+    whole = whole_runs(next(one for one in found if one["name"] == "75%"))
+    return {"speed": "\n".join(map(table, found)).strip(), "whole runs": whole}
+
+
 def speed_chart(found: Sequence[Mapping[str, Any]]) -> str:
     """Step time of every rung against the rate of the link, measured and predicted."""
     limited = sorted((one for one in found if one["mbit"]), key=lambda one: float(one["mbit"]))
@@ -120,22 +138,49 @@ def quality_chart(runs: Sequence[Trained]) -> str:
     return svg(title, parts)
 
 
+def whole_runs(link: Mapping[str, Any]) -> str:
+    """The study's whole runs on a link: its first steps at their own pace, then those of the rung."""
+    config = config_file.load(STUDY)
+    num_steps = config.training.max_steps
+    step_s = {name: float(measured["measured_s"]) for name, measured in link["rungs"].items()}
+    lines = [
+        "| rung | steps at first | as | s each | the rest, s each | tokens/s against plain |",
+        "|---|--:|---|--:|--:|--:|",
+    ]
+    for rung in theory.ladder(theory.Layout(2, 2), max_step_factor=4, local_steps=16):
+        cycle = rung.step_factor * rung.local_steps
+        if rung.name not in step_s or cycle == 1:
+            continue
+        first = rung.at_first.codec  # with one rank a host, also the name of a rung
+        num_first = min(num_steps, num_single_steps(config.schedule, cycle))
+        whole_s = num_first * step_s[first] + (num_steps - num_first) * step_s[rung.name]
+        gain = num_steps * step_s["plain"] / whole_s
+        cells = [
+            rung.name,
+            f"{num_first:,} of {num_steps:,}",
+            first,
+            f"{step_s[first]:.3f}",
+            f"{step_s[rung.name]:.3f}",
+            f"{gain:.2f}",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quality", type=Path, metavar="DIR")
+    parser.add_argument("--quality", nargs=2, action="append", default=[], metavar=("STUDY", "DIR"))
     options = parser.parse_args()
-    if RESULTS.exists():
-        links: dict[str, list[dict[str, Any]]] = {}
-        for one in map(json.loads, RESULTS.read_text(encoding="utf-8").splitlines()):
-            links.setdefault(one["name"], []).append(one)
-        found = sorted(map(combined, links.values()), key=lambda one: one["mbit"] or float("inf"))
-        put(PAGE, "speed", "\n".join(map(table, found)).strip())
-        (PICTURES / "wire-speed.svg").write_text(speed_chart(found), encoding="utf-8")
-    if options.quality:
-        runs = list(records.read_lines(options.quality / "runs.jsonl", Trained))
+    found = measured_links()
+    for part, text in speed_sections(found).items():
+        put(PAGE, part, text)
+    (PICTURES / "wire-speed.svg").write_text(speed_chart(found), encoding="utf-8")
+    for study, directory in options.quality:
+        runs = list(records.read_lines(Path(directory) / "runs.jsonl", Trained))
         assert any(run.rung == BASELINE for run in runs)
-        put(PAGE, "quality", quality_table(options.quality, runs))
-        (PICTURES / "wire-quality.svg").write_text(quality_chart(runs), encoding="utf-8")
+        put(PAGE, f"quality of {study} steps", quality_table(Path(directory), runs))
+        (PICTURES / f"wire-quality-{study}.svg").write_text(quality_chart(runs), encoding="utf-8")
+        shutil.copy(Path(directory) / "runs.jsonl", STUDY.with_name(f"quality-{study}.jsonl"))
 
 
 if __name__ == "__main__":
