@@ -192,15 +192,17 @@ def saved(stepper: Stepper) -> Saved:
     )
 
 
-def whole_and_resumed(world: World, names: tuple[str, ...], hosts: Hosts = ()) -> list[tuple[bytes, bytes]]:
+def whole_and_resumed(
+    world: World, names: tuple[str, ...], hosts: Hosts = (), warmup_steps: int = 0
+) -> list[tuple[bytes, bytes]]:
     answers = []
     for name in names:
-        stepper = on(world, name, hosts)
+        stepper = on(world, name, hosts, warmup_steps)
         take(stepper, 1, 4)
         model, state = saved(stepper)
         take(stepper, 5, 8)
         whole = weights(stepper)
-        other = on(world, name, hosts)
+        other = on(world, name, hosts, warmup_steps)
         other.load(model, _from_main(world, state))
         take(other, 5, 8)
         answers.append((whole, weights(other)))
@@ -226,6 +228,12 @@ def test_every_rung_goes_on_to_the_same_bytes(size: int, tmp_path: Path) -> None
     for place, name in enumerate(RUNGS):
         every = {one for rank in answers for one in rank[place]}
         assert len(every) == 1, name
+
+
+def test_a_local_rung_goes_on_to_the_same_bytes_before_local_steps_begin(tmp_path: Path) -> None:
+    """Eight steps together: what 8 bits have not sent yet is part of the checkpoint."""
+    answers = in_world(2, tmp_path, whole_and_resumed, ("local_steps_4",), (), 3)
+    assert len({one for rank in answers for one in rank[0]}) == 1
 
 
 def test_two_hosts_of_two_ranks_go_on_to_the_same_bytes_on_every_two_level_rung(tmp_path: Path) -> None:

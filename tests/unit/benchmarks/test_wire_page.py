@@ -3,7 +3,18 @@
 import pytest
 
 from benchmarks.marked_page import replaced
-from benchmarks.wire.page import PAGE, PICTURES, measured_links, speed_chart, speed_sections, whole_runs
+from benchmarks.wire.page import (
+    PAGE,
+    PICTURES,
+    STUDY,
+    measured_links,
+    quality_chart,
+    speed_chart,
+    speed_sections,
+    whole_runs,
+)
+from benchmarks.wire.quality import Trained
+from dragoman.core import records
 
 
 def test_the_page_and_its_picture_are_those_of_the_results() -> None:
@@ -11,6 +22,12 @@ def test_the_page_and_its_picture_are_those_of_the_results() -> None:
     for part, section in speed_sections(found).items():
         assert text == replaced(text, part, section)
     assert (PICTURES / "wire-speed.svg").read_text(encoding="utf-8") == speed_chart(found)
+
+
+@pytest.mark.parametrize("study", ["ordinary", "small"])
+def test_the_pictures_of_quality_are_those_of_the_runs(study: str) -> None:
+    runs = list(records.read_lines(STUDY.with_name(f"quality-{study}.jsonl"), Trained))
+    assert (PICTURES / f"wire-quality-{study}.svg").read_text(encoding="utf-8") == quality_chart(runs)
 
 
 def test_a_whole_run_is_slow_at_first() -> None:
