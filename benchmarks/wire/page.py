@@ -152,7 +152,9 @@ def whole_runs(link: Mapping[str, Any]) -> str:
         if rung.name not in step_s or cycle == 1:
             continue
         first = rung.at_first.codec  # with one rank a host, also the name of a rung
-        num_first = min(num_steps, num_single_steps(config.schedule, cycle))
+        num_first = num_single_steps(
+            config.schedule, step_factor=rung.step_factor, local_steps=rung.local_steps, total_steps=num_steps
+        )
         whole_s = num_first * step_s[first] + (num_steps - num_first) * step_s[rung.name]
         gain = num_steps * step_s["plain"] / whole_s
         cells = [

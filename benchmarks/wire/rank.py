@@ -20,7 +20,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 from benchmarks import multi30k
-from dragoman.core.config import ModelConfig, OptimizerConfig, ScheduleConfig
+from dragoman.core.config import ModelConfig, OptimizerConfig
 from dragoman.model.batch import Batch, SpecialIds
 from dragoman.model.machine import prepare_cpu
 from dragoman.model.transformer import Transformer
@@ -111,7 +111,7 @@ def processor_times() -> tuple[int, int]:
 
 
 def on(ground: Ground, rung: theory.Rung) -> Stepper:
-    ground.stepper = on_rung(ground.stepper, rung, ground.hosts, OptimizerConfig(), ScheduleConfig(warmup_steps=0))
+    ground.stepper = on_rung(ground.stepper, rung, ground.hosts, OptimizerConfig())
     ground.number = 0
     return ground.stepper
 

@@ -8,18 +8,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from dragoman.core.config import ModelConfig, OptimizerConfig, ScheduleConfig
+from dragoman.core.config import ModelConfig, OptimizerConfig
 from dragoman.core.errors import UserError
 from dragoman.model.batch import Batch, SpecialIds
 from dragoman.model.loss import Loss
 from dragoman.model.transformer import Transformer
-from dragoman.theory.schedule import num_single_steps
-from dragoman.theory.wire import PLAIN, Layout, Rung, ladder
+from dragoman.theory.wire import Layout, Rung, ladder
 from dragoman.training.communication.wire import Delivery
 from dragoman.training.gradients import Gradients
 from dragoman.training.local_steps import OUTER_MOMENTUM, OUTER_RATE, LocalStepper
 from dragoman.training.optimizer import Optimizer
-from dragoman.training.rungs import on_rung, rate_factor
+from dragoman.training.rungs import on_rung
 from dragoman.training.step import Stepper, StepResult, Votes
 from dragoman.training.world import World
 from tests.training.worlds import alone, in_world
@@ -62,11 +61,10 @@ def rung_named(name: str, hosts: Hosts) -> Rung:
     return next(rung for rung in rungs if rung.name == name)
 
 
-def on(world: World, name: str, hosts: Hosts = (), warmup_steps: int = 0) -> Stepper:
+def on(world: World, name: str, hosts: Hosts = (), num_single_steps: int = 0) -> Stepper:
     """On a rung of the ladder; every rank has a host of its own unless `hosts` says otherwise."""
     hosts = hosts or tuple((rank,) for rank in range(world.size))
-    schedule = ScheduleConfig(warmup_steps=warmup_steps)
-    return on_rung(stepper_of(world), rung_named(name, hosts), hosts, OptimizerConfig(), schedule)
+    return on_rung(stepper_of(world), rung_named(name, hosts), hosts, OptimizerConfig(), num_single_steps)
 
 
 RUNGS = ("plain", "half", "eight_bits", "larger_step_2", "local_steps_4")
@@ -292,11 +290,7 @@ def test_a_larger_step_is_one_step_of_all_its_tokens() -> None:
 
 
 def test_the_first_steps_are_updates_of_their_own() -> None:
-    hosts, schedule = ((0,), (1,)), ScheduleConfig(warmup_steps=3)
-    rung = rung_named("larger_step_4", hosts)
-    assert [rate_factor(rung, step, schedule) for step in (1, 8, 9, 12)] == [1.0, 1.0, 2.0, 2.0]
-    assert rate_factor(PLAIN, 100, schedule) == 1.0
-    stepper = replace(stepper_of(alone()), cycle=4, num_single_steps=num_single_steps(schedule, 4))
+    stepper = replace(stepper_of(alone()), cycle=4, num_single_steps=8)
     batches = [Batch.of([pair], pad=0) for pair in PAIRS]
     ends = [stepper.step(number, batches, NUM_TOKENS, RATE, Votes()).is_cycle_end for number in range(1, 17)]
     assert [number for number, is_end in enumerate(ends, 1) if is_end] == [*range(1, 9), 12, 16]
@@ -317,13 +311,12 @@ def test_local_steps_and_a_running_mean_do_not_go_together() -> None:
             rung_named("local_steps_4", ((0,), (1,))),
             ((0,),),
             OptimizerConfig(average_decay=0.9),
-            ScheduleConfig(),
         )
 
 
 def single_then_local(world: World) -> tuple[bytes, bytes, bytes, list[int]]:
     """The weights after four steps of all ranks on either rung; then after a cycle at rate 0, and the bytes of each."""
-    local, eight_bits = on(world, "local_steps_4", warmup_steps=2), on(world, "eight_bits")
+    local, eight_bits = on(world, "local_steps_4", num_single_steps=4), on(world, "eight_bits")
     results = take(local, 1, 4)
     take(eight_bits, 1, 4)
     single = weights(local)

@@ -149,7 +149,10 @@ def estimate(name: str, work: Workload, machines: Machines, speed: Speed, rung: 
         predicted.exposed_s,
         predicted.update_s,
     )
-    num_single = min(work.num_steps, num_single_steps(work.schedule, factor * rung.local_steps))
+    num_single = num_single_steps(
+        work.schedule, step_factor=factor, local_steps=rung.local_steps, total_steps=work.num_steps
+    )
+    num_single = min(work.num_steps, num_single)
     single_s = wire.predict(rung.at_first, compute, work.row, machines.wire).step_s
     hours = (num_single * single_s + (work.num_steps - num_single) * predicted.step_s) / 3600
     return Estimate(

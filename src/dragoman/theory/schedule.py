@@ -6,6 +6,7 @@ how they fall, and two of them must know the last step.
 """
 
 import math
+from bisect import bisect_left
 
 from dragoman.core.config import ScheduleConfig
 from dragoman.core.errors import UserError
@@ -14,11 +15,22 @@ DECAY_SHARE = 0.2
 """Of all steps, where decay_steps is 0: as Hägele et al. 2024 (arXiv 2405.18392) use to match a cosine."""
 ENDING_KINDS = ("cosine", "stable_decay")
 SINGLE_WARM_UPS = 2
-"""So long every step stands alone. Without this, larger steps and local steps cost some percent (docs/WIRE.md)."""
+"""So long ranks step together where later they make local steps: begun earlier, those cost some percent."""
 
 
-def learning_rate(step: int, config: ScheduleConfig, *, width: int, total_steps: int | None = None) -> float:
-    """The rate of a step; past the last one it stays where it ended."""
+def learning_rate(
+    step: int, config: ScheduleConfig, *, width: int, total_steps: int | None = None, step_factor: int = 1
+) -> float:
+    """The rate of a step; past the last one it stays where it ended.
+
+    Where `step_factor` steps make one update, that has to go as far as they would: it takes their rates together, but
+    never more than the peak, which is known to go well.
+    """
+    rate = _single_rate(step, config, width, total_steps)
+    return max(rate, min(step_factor * rate, peak_rate(config, width=width)))
+
+
+def _single_rate(step: int, config: ScheduleConfig, width: int, total_steps: int | None) -> float:
     assert step >= 1, "steps count from 1"
     last_step = _last_step(config, total_steps)
     peak, peak_step = peak_rate(config, width=width), peak_at_step(config)
@@ -43,19 +55,30 @@ def peak_at_step(config: ScheduleConfig) -> int:
     return max(1, config.warmup_steps)
 
 
-def num_single_steps(config: ScheduleConfig, cycle: int) -> int:
+def num_single_steps(
+    config: ScheduleConfig, *, step_factor: int = 1, local_steps: int = 1, total_steps: int | None = None
+) -> int:
     """How many first steps stand alone where later ones go together; a multiple of how many do."""
-    return -(-SINGLE_WARM_UPS * config.warmup_steps // cycle) * cycle if cycle > 1 else 0
+    cycle = step_factor * local_steps
+    if cycle == 1:
+        return 0
+    if step_factor == 1:
+        num_single = SINGLE_WARM_UPS * config.warmup_steps
+    else:
+        num_single = _larger_from(step_factor, config, total_steps and _up_to_a_multiple(total_steps, cycle))
+    return _up_to_a_multiple(num_single, cycle)
 
 
-def step_factor_at(step: int, step_factor: int, config: ScheduleConfig) -> int:
-    """How many steps make the update that a step belongs to."""
-    return 1 if step <= num_single_steps(config, step_factor) else step_factor
+def _larger_from(step_factor: int, config: ScheduleConfig, total_steps: int | None) -> int:
+    """The first step whose rate has fallen to 1/√step_factor of the peak: begun earlier, larger steps cost quality."""
+    low, peak_step = peak_rate(config, width=1) / math.sqrt(step_factor), peak_at_step(config)
+    # A rate that falls as 1/√step is there at step_factor times its peak's step.
+    steps = range(peak_step, _last_step(config, total_steps) or step_factor * peak_step)
+    return peak_step + bisect_left(steps, True, key=lambda step: _single_rate(step, config, 1, total_steps) <= low)
 
 
-def larger_step_rate(step_factor: int) -> float:
-    """How many times the rate a step of so many times the tokens takes: the root, as its gradient's noise falls so."""
-    return math.sqrt(step_factor)
+def _up_to_a_multiple(steps: int, cycle: int) -> int:
+    return -(-steps // cycle) * cycle
 
 
 def describe(config: ScheduleConfig, *, width: int, total_steps: int | None = None, step: int | None = None) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from dragoman.batching.stream import Step
 from dragoman.core.run_records import EvalRecord, StepRecord
 from dragoman.core.units import count, duration
-from dragoman.theory.schedule import learning_rate
 from dragoman.training import limits
 from dragoman.training.guards import FiniteGuard
 from dragoman.training.journal import now
@@ -45,11 +44,7 @@ def _train(run: Run, state: TrainState) -> Finished | None:
         for step in stream:
             clock = time.monotonic()
             votes = _votes(run, state, clock - evaluated_at, clock - saved_at)
-            rate = (
-                run.rate_factor(step.number)
-                * state.rate_factor
-                * learning_rate(step.number, run.config.schedule, width=run.width, total_steps=run.end)
-            )
+            rate = state.rate_factor * run.rate(step.number)
             result = run.stepper.step(step.number, step.batches, step.num_target_tokens, rate, votes)
             seconds = step.waited_s + time.monotonic() - clock
             state = state.after_step(step.num_target_tokens, seconds, was_skipped=not result.is_finite)

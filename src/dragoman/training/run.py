@@ -29,6 +29,7 @@ from dragoman.corpus.shards import Corpus, open_corpus
 from dragoman.corpus.vocab import Vocabulary
 from dragoman.decoding.load import build_model
 from dragoman.decoding.translate import Translator
+from dragoman.theory.schedule import learning_rate, num_single_steps
 from dragoman.theory.wire import Layout
 from dragoman.training import handover, limits
 from dragoman.training.communication.choice import Chosen, choose
@@ -39,7 +40,7 @@ from dragoman.training.guards import MOST_ROLLBACKS, RATE_CUT, Signals, Watchdog
 from dragoman.training.journal import Journal
 from dragoman.training.optimizer import Optimizer
 from dragoman.training.precision import LossScale, precision_for
-from dragoman.training.rungs import on_rung, rate_factor
+from dragoman.training.rungs import on_rung
 from dragoman.training.state import TrainState
 from dragoman.training.status import Status
 from dragoman.training.step import Stepper
@@ -91,8 +92,11 @@ class Run:
         """Of a step in which ranks meet. Only then they have the same weights, and may evaluate, save and stop."""
         return self.stepper.cycle_at(step)
 
-    def rate_factor(self, step: int) -> float:
-        return rate_factor(self._chosen.rung, step, self.config.schedule)
+    def rate(self, step: int) -> float:
+        """By the recipe."""
+        step_factor = self._chosen.rung.step_factor if step > self.stepper.num_single_steps else 1
+        schedule, width = self.config.schedule, self.width
+        return learning_rate(step, schedule, width=width, total_steps=self.end, step_factor=step_factor)
 
     def begin(self) -> TrainState:
         """The newest state, or the first. Every rank must call this."""
@@ -124,8 +128,11 @@ class Run:
         layout, gradients = Layout(self.world.size, len(hosts)), self.stepper.gradients
         self._chosen = choose(self.config, self.world, layout, gradients, self.paths.preflight, kept)
         if self.world.size > 1:
-            config = self.config
-            self.stepper = on_rung(self.stepper, self._chosen.rung, hosts, config.optimizer, config.schedule)
+            rung, schedule = self._chosen.rung, self.config.schedule
+            num_single = num_single_steps(
+                schedule, step_factor=rung.step_factor, local_steps=rung.local_steps, total_steps=self.end
+            )
+            self.stepper = on_rung(self.stepper, rung, hosts, self.config.optimizer, num_single)
         if self.end is not None:  # the last step is one in which ranks meet
             self.end = -(-self.end // self.stepper.cycle) * self.stepper.cycle
 

@@ -1,10 +1,9 @@
-"""The stepper that stands on a rung of the ladder: its wire, its cycle, its rate."""
+"""The stepper that stands on a rung of the ladder: its wire and its cycle."""
 
 import dataclasses
 
-from dragoman.core.config import OptimizerConfig, ScheduleConfig
+from dragoman.core.config import OptimizerConfig
 from dragoman.core.errors import UserError
-from dragoman.theory.schedule import larger_step_rate, num_single_steps, step_factor_at
 from dragoman.theory.wire import Rung
 from dragoman.training.communication.ways import wire_for
 from dragoman.training.local_steps import LocalStepper
@@ -16,7 +15,7 @@ def on_rung(
     rung: Rung,
     hosts: tuple[tuple[int, ...], ...],
     optimizer: OptimizerConfig,
-    schedule: ScheduleConfig,
+    num_single_steps: int = 0,
 ) -> Stepper:
     """A stepper like the given one, which is not used any more. Every rank must call this, with the same rung."""
     if rung.local_steps > 1 and optimizer.average_decay:
@@ -28,13 +27,8 @@ def on_rung(
     fields = {field.name: getattr(stepper, field.name) for field in dataclasses.fields(Stepper) if field.init}
     stepper.end()
     cycle = rung.step_factor * rung.local_steps
-    other = kind(**{**fields, "cycle": cycle, "num_single_steps": num_single_steps(schedule, cycle)})
+    other = kind(**{**fields, "cycle": cycle, "num_single_steps": num_single_steps})
     other.wire = wire_for(rung.at_first, stepper.gradients, stepper.world, hosts)
     if isinstance(other, LocalStepper):
         other.meetings = wire_for(rung, stepper.gradients, stepper.world, hosts)
     return other
-
-
-def rate_factor(rung: Rung, step: int, schedule: ScheduleConfig) -> float:
-    """How much faster weights move where a step is part of a larger one."""
-    return larger_step_rate(step_factor_at(step, rung.step_factor, schedule))

@@ -214,14 +214,17 @@ def test_signs_before_the_divergence_are_told() -> None:
     assert found.evidence == ("It went wrong before that: the loss was 66 at step 100, where it had begun at 9.5.",)
 
 
-def test_larger_steps_have_a_larger_rate_by_the_root() -> None:
-    members = (rank_steps(), rank_steps(seed=7))
+def test_larger_steps_have_the_rates_of_their_steps_together() -> None:
+    members = (rank_steps(2_400), rank_steps(2_400, seed=7))
     larger = [
-        dataclasses.replace(one, learning_rate=np.where(one.step > 200, 2, 1) * one.learning_rate) for one in members
+        dataclasses.replace(
+            one, learning_rate=np.where(one.step > 400, np.minimum(4 * one.learning_rate, 1e-3), one.learning_rate)
+        )
+        for one in members
     ]
     found = explain_the_learning_rate(run(*larger, settings={"wire_rung": "larger_step_4"}))
     assert found.verdict == "follows the formula"
     assert found.value("peak") == pytest.approx(1e-3)
-    assert found.evidence[0].endswith("follow the formula, times √4 where 4 steps make one update.")
-    assert "After step 200 it is 2 times as high: 4 steps make one update." in found.sentence
+    assert found.evidence[0].endswith("follow the formula, times 4 where 4 steps make one update.")
+    assert "After step 400 4 steps make one update, and it is 4 times as high, but never above" in found.sentence
     assert explain_the_learning_rate(run(*larger)).verdict == "departs from the formula"

@@ -6,7 +6,7 @@ import pytest
 
 from dragoman.core.config import ScheduleConfig
 from dragoman.core.errors import UserError
-from dragoman.theory.schedule import describe, learning_rate
+from dragoman.theory.schedule import describe, learning_rate, num_single_steps
 
 FIVE_RUNS = ScheduleConfig(kind="transformer", factor=2.0, warmup_steps=8_000)
 INVERSE_SQRT = ScheduleConfig(kind="inverse_sqrt", peak=5e-4, warmup_steps=4_000)
@@ -147,3 +147,32 @@ def test_the_description_names_formula_peak_and_place(
     config: ScheduleConfig, total_steps: int | None, step: int | None, expected: str
 ) -> None:
     assert describe(config, width=512, total_steps=total_steps, step=step) == expected
+
+
+@pytest.mark.parametrize(
+    "config, total_steps, step_factor, expected",
+    [
+        (FIVE_RUNS, None, 4, 32_000),
+        (INVERSE_SQRT, None, 2, 8_000),
+        (COSINE, 11_000, 4, 6_036),
+        (STABLE, 10_000, 4, 7_236),
+        (ScheduleConfig(kind="cosine", peak=1e-3, final=9e-4, warmup_steps=1_000), 11_000, 4, 11_000),
+        (COSINE, 11_000, 1, 0),
+    ],
+)
+def test_larger_steps_begin_where_the_rate_is_a_root_below_the_peak(
+    config: ScheduleConfig, total_steps: int | None, step_factor: int, expected: int
+) -> None:
+    num_single = num_single_steps(config, step_factor=step_factor, total_steps=total_steps)
+    assert num_single == expected
+    if num_single not in (0, total_steps):
+        low = (1 + 1e-9) * rate(config.warmup_steps, config, total_steps) / math.sqrt(step_factor)
+        assert rate(num_single, config, total_steps) <= low < rate(num_single - step_factor, config, total_steps)
+
+
+def test_a_larger_step_goes_as_far_as_its_steps_but_never_above_the_peak() -> None:
+    rates = [
+        learning_rate(step, COSINE, width=512, total_steps=11_000, step_factor=4) for step in (6_036, 8_500, 10_000)
+    ]
+    assert rates == pytest.approx([1e-3, 4 * 1.549821e-04, 4 * rate(10_000, COSINE, 11_000)])
+    assert learning_rate(8_000, FIVE_RUNS, width=512) == pytest.approx(9.882118e-04)

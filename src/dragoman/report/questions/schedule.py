@@ -36,10 +36,7 @@ def explain_the_learning_rate(facts: Facts) -> Answer:
     except UserError as error:
         return Answer("rate", 6, QUESTION, UNDETERMINED, f"Undetermined: {error.problem}.", "unknown", rule=RULE)
     step_factor = measures_of(facts).step_factor
-    larger, num_single = (
-        schedule.larger_step_rate(step_factor),
-        schedule.num_single_steps(settings.schedule, step_factor),
-    )
+    num_single = schedule.num_single_steps(settings.schedule, step_factor=step_factor, total_steps=settings.max_steps)
     peak = schedule.peak_rate(settings.schedule, width=width or 1)
     peak_step = schedule.peak_at_step(settings.schedule)
     numbers = (
@@ -54,9 +51,11 @@ def explain_the_learning_rate(facts: Facts) -> Answer:
         return Answer("rate", 6, QUESTION, "by formula", text, "neutral", numbers,
                       (why, "No rates were recorded to compare."), RULE, _chart(facts, width or 1))  # fmt: skip
     verdict, check = _check(facts, width or 1)
-    if larger > 1:
-        after = f"After step {num_single:,} it is" if num_single else "Here all of it is"
-        text += f" {after} {larger:.3g} times as high: {step_factor} steps make one update."
+    if step_factor > 1:
+        text += (
+            f" After step {num_single:,} {step_factor} steps make one update, and it is {step_factor} times as high, "
+            "but never above the peak."
+        )
     tone = "bad" if verdict == "departs from the formula" else "neutral"
     return Answer("rate", 6, QUESTION, verdict, text, tone, numbers, (check, why), RULE, _chart(facts, width or 1))  # type: ignore[arg-type]
 
@@ -64,10 +63,14 @@ def explain_the_learning_rate(facts: Facts) -> Answer:
 def _formula(facts: Facts, steps: Column, width: int) -> Column:
     config, total = facts.settings.schedule, facts.settings.max_steps
     assert config is not None
-    rates = [schedule.learning_rate(max(1, int(step)), config, width=width, total_steps=total) for step in steps]
     step_factor = measures_of(facts).step_factor
-    larger = [schedule.larger_step_rate(schedule.step_factor_at(int(step), step_factor, config)) for step in steps]
-    return np.array(rates) * larger
+    num_single = schedule.num_single_steps(config, step_factor=step_factor, total_steps=total)
+    factors = np.where(steps > num_single, step_factor, 1)
+    rates = [
+        schedule.learning_rate(max(1, int(step)), config, width=width, total_steps=total, step_factor=int(factor))
+        for step, factor in zip(steps, factors, strict=True)
+    ]
+    return np.array(rates)
 
 
 def _check(facts: Facts, width: int) -> tuple[str, str]:
@@ -88,8 +91,8 @@ def _check(facts: Facts, width: int) -> tuple[str, str]:
     share = float(is_off.mean())
     if share <= 0.01:
         cut = f", halved by {counted(cuts, 'roll-back')}" if is_cut.any() else ""
-        root = f", times √{step_factor} where {step_factor} steps make one update" if step_factor > 1 else ""
-        return "follows the formula", f"The rates recorded at {len(known):,} steps follow the formula{root}{cut}."
+        larger = f", times {step_factor} where {step_factor} steps make one update" if step_factor > 1 else ""
+        return "follows the formula", f"The rates recorded at {len(known):,} steps follow the formula{larger}{cut}."
     first = int(at[np.argmax(is_off)])
     return "departs from the formula", (
         f"{percent(share)} of the recorded rates are more than 1 % off the formula, first at step {first:,}: "
