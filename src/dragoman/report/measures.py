@@ -96,6 +96,11 @@ class Measures:
         return self.tokens_per_s * each / (settings.ranks or 1)
 
     @cached_property
+    def meets_always(self) -> bool:
+        """In every step; not so, at least from some step on, with larger steps and local steps."""
+        return self.steady is not None and not (self.steady.wire_bytes == 0).any()
+
+    @cached_property
     def row_bytes(self) -> float | None:
         """What an exchange adds up, in the numbers that cross the wire."""
         settings = self.facts.settings
@@ -107,8 +112,8 @@ class Measures:
     def sent_bytes(self) -> float | None:
         """By one rank in a step, as recorded; by the model of a ring where nothing was recorded."""
         if self.steady is not None and np.isfinite(self.steady.wire_bytes).any():
-            sent = self.steady.wire_bytes  # where ranks meet only now and then, most steps send nothing
-            return float(np.nanmedian(sent) or np.nanmean(sent)) or None
+            typical = np.nanmedian if self.meets_always else np.nanmean
+            return float(typical(self.steady.wire_bytes)) or None
         ranks = self.facts.settings.ranks
         return wire.ring_bytes(self.row_bytes, ranks) if self.row_bytes and ranks else None
 
@@ -139,9 +144,8 @@ class Measures:
         if not np.isfinite(steps.exchange_s).any() or not np.nansum(steps.exchange_s) > 0:
             return None
         # Where ranks meet only at the end of some steps, single steps are not alike: sums over all of them count.
-        meets_always = bool(np.nanmedian(steps.exchange_s) > 0)
-        probes = rows(steps, steps.is_probe & meets_always)
-        others = rows(steps, ~(steps.is_probe & meets_always))
+        probes = rows(steps, steps.is_probe & self.meets_always)
+        others = rows(steps, ~(steps.is_probe & self.meets_always))
         if len(others) < LEAST_STEPS:  # nothing is hidden in any step: each is its own probe
             others = steps
         skews = self._skews(probes if len(probes) else steps)

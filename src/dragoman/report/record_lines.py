@@ -33,7 +33,7 @@ Line = TypeVar("Line")
 
 
 class StepLine(msgspec.Struct, gc=False):
-    """A step as far as columns need it. NaN: the line has no such field. None: it was no finite number."""
+    """A step as far as columns need it. NaN: the line has no such field. None: it was unknown, or no finite number."""
 
     step: int
     time: str | None = None
@@ -191,12 +191,16 @@ def _finite(value: Any) -> Any:
 
 
 def _null_losses(lines: Sequence[StepLine], block: Column) -> npt.NDArray[np.bool_]:
-    """Rows whose loss or norm is null: measured, and no finite number."""
-    is_bad = np.zeros(len(lines), dtype=bool)
-    for name in ("loss", "gradient_norm"):
+    """Rows whose loss or norm is null: measured, and no finite number.
+
+    A step that has neither and was not skipped is none of them: ranks did not meet in it, so nobody knew its loss.
+    """
+    is_null = np.zeros((2, len(lines)), dtype=bool)
+    for column, name in zip(is_null, ("loss", "gradient_norm"), strict=True):
         for place in np.flatnonzero(np.isnan(block[:, NUMBERS.index(name)])):
-            is_bad[place] |= getattr(lines[int(place)], name) is None
-    return is_bad
+            column[place] = getattr(lines[int(place)], name) is None
+    was_skipped = block[:, NUMBERS.index("was_skipped")] == 1
+    return is_null.any(axis=0) & ~(is_null.all(axis=0) & ~was_skipped)
 
 
 def _possible(columns: dict[str, Column]) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from dragoman.theory import cost, wire
 MAX_HEADER_BYTES = 50_000_000
 RUNG = re.compile(r"gradients cross the wire as (\w+)")
 """How a run tells its rung."""
+RESIDUAL_BYTES = 2
+"""What rounding to 8 bits lost of a parameter's gradient, which each rank sends with the next one."""
 
 
 def settings_of(
@@ -41,6 +43,7 @@ def settings_of(
     sizes = corpus.vocabularies if corpus else {}
     source, target = (sizes.get(side) or sizes.get("shared") for side in ("source", "target"))
     computed = cost.parameters(model, source, target) if source and target else None
+    on_wire = _wire(paths, config, events)
     return Settings(
         model=model,
         source_vocabulary=source,
@@ -54,10 +57,10 @@ def settings_of(
         device=device,
         is_gpu=device in gpus or environment.get("device_type") == "cuda" if device or gpus else None,
         schedule=config.schedule,
-        **_wire(paths, config, events),
+        **on_wire,
         label_smoothing=model.label_smoothing,
         precision=training.precision if training.precision != "auto" else None,
-        checkpoint_bytes_per_parameter=float(cost.checkpoint_bytes(1)),
+        checkpoint_bytes_per_parameter=_checkpoint_bytes(config, on_wire["wire_rung"] or "", ranks or 1),
         checkpoint_every_steps=training.save_every_steps or None,
         checkpoint_every_minutes=training.save_every_minutes or None,
         evaluate_every_steps=training.evaluate_every_steps or None,
@@ -130,6 +133,20 @@ def _checkpoint_directories(directory: Path) -> list[Path]:
         return sorted(path for path in directory.iterdir() if re.fullmatch(r"step_\d+", path.name) and path.is_dir())
     except OSError:
         return []
+
+
+def _checkpoint_bytes(config: Config, rung: str, ranks: int) -> float | None:
+    """Of one parameter; None with Muon, which keeps one moment of some and two of others."""
+    if config.optimizer.kind == "muon":
+        return None
+    each = float(cost.checkpoint_bytes(1))
+    if config.optimizer.average_decay:
+        each += cost.FLOAT_BYTES
+    if rung.startswith(("eight_bits", "larger_step", "local_steps")):
+        each += RESIDUAL_BYTES * ranks
+    if rung.startswith("local_steps"):  # each rank's own moments, and one that all share
+        each += cost.FLOAT_BYTES * (cost.ADAM_MOMENTS * ranks + 1)
+    return each
 
 
 def _wire(paths: RunPaths, config: Config, events: Sequence[EventRecord]) -> dict[str, Any]:

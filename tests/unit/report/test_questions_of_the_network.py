@@ -223,16 +223,19 @@ def test_one_host_needs_no_counters_and_no_counters_mean_undetermined() -> None:
     assert did_the_wire_carry_it(run(rank_steps())).verdict == "not needed"
 
 
-def test_ranks_that_meet_in_every_fourth_step_only_are_judged_by_sums() -> None:
-    meets = np.arange(1, 401) % 4 == 0
+@pytest.mark.parametrize("num_single", [0, 240])
+def test_ranks_that_meet_in_every_fourth_step_only_are_judged_by_sums(num_single: int) -> None:
+    step = np.arange(1, 401)
+    meets = (step <= num_single) | (step % 4 == 0)
+    share = float(meets[10:].mean())
     sent = np.where(meets, 1e6, 0.0)
     members = [
         rank_steps(
-            wait_s=np.where(meets, 0.4, 0.0), probe_wait_s=0.4, is_probe=np.zeros(400), wire_bytes=sent, seed=seed
+            wait_s=np.where(meets, 0.4, 0.0), probe_wait_s=0.4, is_probe=step <= num_single, wire_bytes=sent, seed=seed
         )
         for seed in (0, 7)
     ]
     found = was_the_network_the_bottleneck(run(*members, settings={"wire_rung": "larger_step_4"}))
-    assert found.value("exposed wait for the wire") == pytest.approx(0.1 / 0.401, abs=0.01)
-    assert found.value("bytes a step and rank, each way") == pytest.approx(0.25e6, rel=0.05)
+    assert found.value("exposed wait for the wire") == pytest.approx(0.4 * share / (0.301 + 0.4 * share), abs=0.01)
+    assert found.value("bytes a step and rank, each way") == pytest.approx(1e6 * share, rel=0.05)
     assert found.value("achieved rate during exchange") == pytest.approx(1e6 / 0.4, rel=0.05)

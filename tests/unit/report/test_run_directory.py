@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dragoman.core import records
-from dragoman.core.config import Config, TrainingConfig
+from dragoman.core.config import CommunicationConfig, Config, OptimizerConfig, TrainingConfig
 from dragoman.core.config_text import to_toml
 from dragoman.core.errors import UserError
 from dragoman.core.paths import RunPaths
@@ -131,6 +131,32 @@ def test_null_and_nan_are_no_finite_numbers(paths: RunPaths) -> None:
         file.write(json.dumps({**records.to_json(step(12)), "gradient_norm": float("inf")}) + "\n")
     columns = read_run(paths.directory).ranks[0]
     assert columns.is_non_finite.tolist() == [False] * 10 + [True, True]
+
+
+@pytest.mark.parametrize(
+    ("rung", "optimizer", "expected"),
+    [
+        ("plain", OptimizerConfig(), 12.0),
+        ("plain", OptimizerConfig(average_decay=0.99), 16.0),
+        ("plain", OptimizerConfig(kind="muon"), None),
+        ("eight_bits", OptimizerConfig(), 12.0 + 2 * 2),
+        ("local_steps_16", OptimizerConfig(), 12.0 + 2 * 2 + 2 * 8 + 4),
+    ],
+)
+def test_what_a_checkpoint_holds_depends_on_rung_and_optimizer(
+    paths: RunPaths, rung: str, optimizer: OptimizerConfig, expected: float | None
+) -> None:
+    paths.config.write_text(to_toml(Config(communication=CommunicationConfig(mode=rung), optimizer=optimizer)))
+    assert read_run(paths.directory).settings.checkpoint_bytes_per_parameter == expected
+
+
+def test_steps_in_which_ranks_did_not_meet_are_not_bad(paths: RunPaths) -> None:
+    unknown: dict[str, Any] = {"loss": None, "smoothed_loss": None, "gradient_norm": None}
+    records.append_line(paths.steps(0), step(11, **unknown, optimizer_s=0.0, wire_bytes=0))
+    records.append_line(paths.steps(0), step(12))
+    records.append_line(paths.steps(0), step(13, **unknown, was_skipped=True))
+    columns = read_run(paths.directory).ranks[0]
+    assert columns.is_non_finite.tolist() == [False] * 12 + [True]
 
 
 def test_times_below_zero_are_unknown(paths: RunPaths) -> None:

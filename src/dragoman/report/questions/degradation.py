@@ -46,8 +46,8 @@ def _wire_waits(measures: Measures, steps: StepColumns) -> Column:
             warnings.simplefilter("ignore", RuntimeWarning)
             least = np.nanmin(merging.aligned(everything, members, "exchange_s"), axis=0)
         waits = least[np.searchsorted(everything, steps.step)]
-    if np.isfinite(steps.wire_bytes).any():  # another rung or world size is no worse link
-        typical = np.nanmedian(steps.wire_bytes)
+    typical = measures.exchange_bytes
+    if typical and np.isfinite(steps.wire_bytes).any():  # another rung or world size is no worse link
         waits = np.where(np.abs(steps.wire_bytes - typical) <= 0.1 * typical, waits, np.nan)
     return np.where(waits > 0, waits, np.nan)
 
