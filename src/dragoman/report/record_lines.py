@@ -200,7 +200,7 @@ def _null_losses(lines: Sequence[StepLine], block: Column) -> npt.NDArray[np.boo
         for place in np.flatnonzero(np.isnan(block[:, NUMBERS.index(name)])):
             column[place] = getattr(lines[int(place)], name) is None
     was_skipped = block[:, NUMBERS.index("was_skipped")] == 1
-    return is_null.any(axis=0) & ~(is_null.all(axis=0) & ~was_skipped)
+    return np.asarray(is_null.any(axis=0) & ~(is_null.all(axis=0) & ~was_skipped))
 
 
 def _possible(columns: dict[str, Column]) -> dict[str, Any]:
