@@ -193,14 +193,14 @@ def _finite(value: Any) -> Any:
 def _null_losses(lines: Sequence[StepLine], block: Column) -> npt.NDArray[np.bool_]:
     """Rows whose loss or norm is null: measured, and no finite number.
 
-    A step that has neither and was not skipped is none of them: ranks did not meet in it, so nobody knew its loss.
+    The trainer skips such steps. Others without a loss are steps in which ranks did not meet: nobody knew it.
     """
-    is_null = np.zeros((2, len(lines)), dtype=bool)
-    for column, name in zip(is_null, ("loss", "gradient_norm"), strict=True):
-        for place in np.flatnonzero(np.isnan(block[:, NUMBERS.index(name)])):
-            column[place] = getattr(lines[int(place)], name) is None
+    is_bad = np.zeros(len(lines), dtype=bool)
     was_skipped = block[:, NUMBERS.index("was_skipped")] == 1
-    return np.asarray(is_null.any(axis=0) & ~(is_null.all(axis=0) & ~was_skipped))
+    for name in ("loss", "gradient_norm"):
+        for place in np.flatnonzero(was_skipped & np.isnan(block[:, NUMBERS.index(name)])):
+            is_bad[place] |= getattr(lines[int(place)], name) is None
+    return is_bad
 
 
 def _possible(columns: dict[str, Column]) -> dict[str, Any]:

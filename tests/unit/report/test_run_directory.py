@@ -127,8 +127,8 @@ def test_records_of_another_version_are_read_as_far_as_they_go(paths: RunPaths) 
 
 def test_null_and_nan_are_no_finite_numbers(paths: RunPaths) -> None:
     with paths.steps(0).open("a") as file:
-        file.write(json.dumps(records.to_json(step(11, loss=float("nan")))) + "\n")
-        file.write(json.dumps({**records.to_json(step(12)), "gradient_norm": float("inf")}) + "\n")
+        file.write(json.dumps(records.to_json(step(11, loss=float("nan"), was_skipped=True))) + "\n")
+        file.write(json.dumps({**records.to_json(step(12, was_skipped=True)), "gradient_norm": float("inf")}) + "\n")
     columns = read_run(paths.directory).ranks[0]
     assert columns.is_non_finite.tolist() == [False] * 10 + [True, True]
 
@@ -153,7 +153,7 @@ def test_what_a_checkpoint_holds_depends_on_rung_and_optimizer(
 def test_steps_in_which_ranks_did_not_meet_are_not_bad(paths: RunPaths) -> None:
     unknown: dict[str, Any] = {"loss": None, "smoothed_loss": None, "gradient_norm": None}
     records.append_line(paths.steps(0), step(11, **unknown, optimizer_s=0.0, wire_bytes=0))
-    records.append_line(paths.steps(0), step(12))
+    records.append_line(paths.steps(0), step(12, loss=None, smoothed_loss=None, wire_bytes=0))
     records.append_line(paths.steps(0), step(13, **unknown, was_skipped=True))
     columns = read_run(paths.directory).ranks[0]
     assert columns.is_non_finite.tolist() == [False] * 12 + [True]
