@@ -25,6 +25,7 @@ from dragoman.model.batch import Batch, SpecialIds
 from dragoman.model.machine import prepare_cpu
 from dragoman.model.transformer import Transformer
 from dragoman.theory import wire as theory
+from dragoman.theory.link_fit import fitted_link
 from dragoman.training.communication.choice import measured_codecs, row_of
 from dragoman.training.communication.groups import hosts_of
 from dragoman.training.gradients import Gradients
@@ -190,7 +191,7 @@ def measure_link(world: World) -> theory.Link:
         row = torch.ones(num_bytes // 4)
         seconds = [_timed(lambda row=row: dist.all_reduce(row)) for _ in range(3)]  # type: ignore[misc]
         timed.append((float(num_bytes), 2, statistics.median(seconds)))
-    link = theory.fitted_link(timed)
+    link = fitted_link(timed)
     assert link is not None
     return link
 

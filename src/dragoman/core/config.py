@@ -260,7 +260,7 @@ class CommunicationConfig:
     mode: str = setting(
         "auto",
         "the rung of the ladder, fewer bytes the further down; auto takes the first that the measured link needs,"
-        " but never local steps. Those begin after two warm-ups, larger steps once their rate is not above the peak",
+        " but never local steps. Those begin after two warm-ups, K-fold steps once the rate is 1/√K of its peak",
         choices=(
             *("auto", "plain", "half", "two_level", "two_level_half", "eight_bits", "larger_step"),
             *(f"local_steps_{steps}" for steps in LOCAL_STEPS),

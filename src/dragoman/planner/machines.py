@@ -14,7 +14,8 @@ from dragoman.core.run_records import PreflightRecord
 from dragoman.core.units import counted, size
 from dragoman.planner.hardware import BUS_SHARE, Gpu, find_gpu
 from dragoman.planner.offers import ETHERNET_LATENCY_S, GBIT, MBIT, OFFERS, find_offer, offer_payload, payload
-from dragoman.theory.wire import Codecs, Layout, Link, Wire, measured_link
+from dragoman.theory.link_fit import measured_link
+from dragoman.theory.wire import Codecs, Layout, Link, Wire
 
 EXAMPLE = "write it as '2 hosts x 2 V100, 1 Gb/s, $3.06/h'"
 MAX_HOSTS = 4096

@@ -11,6 +11,7 @@ from dragoman.report.columns import Column, StepColumns
 from dragoman.report.facts import Facts
 from dragoman.report.run_times import rows
 from dragoman.theory import cost, statistics, wire
+from dragoman.theory.link_fit import measured_link
 from dragoman.theory.statistics import Estimate
 
 WARM_UP_STEPS = 10
@@ -133,7 +134,7 @@ class Measures:
     @cached_property
     def link(self) -> wire.Link | None:
         """What the preflight measured between hosts."""
-        return wire.measured_link(self.facts.preflight) if self.facts.preflight else None
+        return measured_link(self.facts.preflight) if self.facts.preflight else None
 
     @cached_property
     def exchange(self) -> Exchange | None:

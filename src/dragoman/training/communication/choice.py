@@ -19,6 +19,7 @@ from dragoman.core.config import Config
 from dragoman.core.errors import UserError
 from dragoman.core.run_records import PreflightRecord
 from dragoman.theory import wire as theory
+from dragoman.theory.link_fit import measured_link
 from dragoman.theory.wire import PLAIN, Codecs, Layout, Rung
 from dragoman.training.communication.codecs import EIGHT_BITS, HALF, Codec
 from dragoman.training.gradients import Gradients
@@ -92,7 +93,7 @@ def _from_preflight(config: Config, layout: Layout, gradients: Gradients, prefli
         measured = records.from_json(PreflightRecord, json.loads(preflight.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         return Chosen(PLAIN, f"plain: preflight.json cannot be read ({error})")
-    link = theory.measured_link(measured)
+    link = measured_link(measured)
     share = config.batching.tokens_per_step / layout.num_ranks
     compute = theory.Compute.measured(measured, max(1, round(share / config.batching.tokens_per_micro_batch)))
     if link is None or compute is None:
