@@ -67,3 +67,21 @@ def test_single_slow_exchanges_and_the_last_few_steps_are_no_change() -> None:
         spikes = np.where(np.random.default_rng(seed).random(400) < 0.1, 10.0, 1.0)
         assert found_in(*(dataclasses.replace(one, exchange_s=one.exchange_s * spikes) for one in members)) is None
         assert found_in(*two_ranks(400, seed, after=10, factor=5.0)) is None
+
+
+@pytest.mark.parametrize("factor", [1.0, 3.0])
+def test_a_worse_link_is_found_where_ranks_meet_in_every_sixteenth_step(factor: float) -> None:
+    meets = np.arange(1, 3201) % 16 == 0
+    for seed in SEEDS:
+        members = [
+            dataclasses.replace(
+                one,
+                exchange_s=np.where(meets, one.exchange_s, 0.0),
+                wire_bytes=np.where(meets, one.wire_bytes, 0.0),
+                is_probe=np.zeros(3200, dtype=bool),
+            )
+            for one in two_ranks(3200, seed, after=1600, factor=factor)
+        ]
+        step = found_in(*members, settings={"wire_rung": "local_steps_16"})
+        assert (step is not None) == (factor > 1)
+        assert step is None or abs(step - 1600) <= 64
