@@ -14,7 +14,7 @@ MEETINGS = {
     "local_steps_4": [1, 2, 3, 4, 8, 12],
     "larger_step": [1, 2, 4, 6, 8, 10, 12],
 }
-"""Each step until twice the warm-up, then the last of every cycle."""
+"""Each step until twice the warm-up, which here is where the rate has fallen to 1/√2 too; then the last of a cycle."""
 
 
 def settings_of(mode: str) -> tuple[str, ...]:
@@ -44,6 +44,16 @@ def test_a_killed_run_goes_on_to_the_same_bytes_on_every_rung(mode: str, tiny_ru
     assert tiny_run.weights(12) == whole.weights(12)
     losses = {number: record.loss for number, record in whole.steps().items()}
     assert [number for number, loss in losses.items() if loss is not None] == MEETINGS[mode]
+
+
+def test_larger_steps_begin_late_and_take_the_rates_of_their_steps_together(tiny_run: TinyRun) -> None:
+    fall = ("schedule.kind=cosine", "schedule.peak=1e-3", "schedule.warmup_steps=2")
+    done = tiny_run.train(*settings_of("larger_step"), *fall, processes=2)
+    assert done.returncode == 0, done.stderr
+    rates = [record.learning_rate for record in tiny_run.steps().values()]
+    single, together = [0.5, 1, 0.97553, 0.90451, 0.79389, 0.65451], [1, 0.69098, 0.41221, 0.19098, 0.04894, 0]
+    assert rates == pytest.approx([1e-3 * rate for rate in single + together], rel=1e-4, abs=1e-9)
+    assert [number for number, record in tiny_run.steps().items() if record.loss is None] == [7, 9, 11]
 
 
 def test_ranks_of_one_machine_exchange_plainly_and_say_so(whole_run_of_two: TinyRun) -> None:
