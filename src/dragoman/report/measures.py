@@ -98,8 +98,12 @@ class Measures:
 
     @cached_property
     def meets_always(self) -> bool:
-        """In every step; not so, at least from some step on, with larger steps and local steps."""
-        return self.steady is not None and not (self.steady.wire_bytes == 0).any()
+        """In every step; not so, from some step on, with larger steps and local steps.
+
+        The rung decides too: a run that went on with one rank for a while also has steps that send nothing.
+        """
+        is_seldom = (self.facts.settings.wire_rung or "").startswith(("larger_step", "local_steps"))
+        return not (is_seldom and self.steady is not None and (self.steady.wire_bytes == 0).any())
 
     @cached_property
     def row_bytes(self) -> float | None:

@@ -223,6 +223,14 @@ def test_one_host_needs_no_counters_and_no_counters_mean_undetermined() -> None:
     assert did_the_wire_carry_it(run(rank_steps())).verdict == "not needed"
 
 
+def test_a_while_with_one_rank_changes_neither_bytes_nor_method() -> None:
+    alone = np.arange(1, 401) > 300
+    members = [rank_steps(seed=seed, wire_bytes=np.where(alone, 0.0, 1e6)) for seed in (0, 7)]
+    found = was_the_network_the_bottleneck(run(*members))
+    assert found.value("bytes a step and rank, each way") == 1e6
+    assert "probes" in found.evidence[0]
+
+
 @pytest.mark.parametrize("num_single", [0, 240])
 def test_ranks_that_meet_in_every_fourth_step_only_are_judged_by_sums(num_single: int) -> None:
     step = np.arange(1, 401)
