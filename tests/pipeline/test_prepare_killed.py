@@ -217,3 +217,24 @@ def test_two_runs_do_not_build_the_same_corpus_at_once(place: Place) -> None:
     assert (code, "another process is building" in talk) == (2, True)
     assert first.end()[0] == 0
     assert verify(place.corpus, Silent()).fingerprint == place.fingerprint
+
+
+# An object that lives until the interpreter is cleared away, where Python has given the signals back to the system.
+LATE_SIGNAL = """
+import os, sys
+from dragoman.cli.main import main
+
+class Last:
+    def __del__(self, end=os.kill, own=os.getpid()):
+        end(own, SIGN)
+
+sys.last = Last()
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_after_the_work_is_done_does_not_make_it_a_failure(sign: signal.Signals) -> None:
+    driver = LATE_SIGNAL.replace("SIGN", str(int(sign)))
+    done = subprocess.run([sys.executable, "-c", driver, "completion", "bash"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

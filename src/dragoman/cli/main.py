@@ -5,6 +5,7 @@ else is a bug and shows a traceback. Results go to standard output, talk to stan
 """
 
 import argparse
+import atexit
 import errno
 import os
 import signal
@@ -58,6 +59,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and give its exit code."""
     signal.signal(signal.SIGTERM, _terminate)
+    atexit.register(_let_the_end_be_the_end)
     options = build_parser().parse_args(arguments)
     try:
         code: int | None = options.run_verb(options)
@@ -84,6 +86,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _terminate(_signal: int, _frame: object) -> NoReturn:
     raise Terminated
+
+
+def _let_the_end_be_the_end() -> None:
+    """The verb is done: a signal that comes while the interpreter is cleared away must not say otherwise."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 if __name__ == "__main__":
