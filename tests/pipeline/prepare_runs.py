@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from dragoman.cli.main import main
+from dragoman.cli.main import run_command
 
 LETTERS = "abcdefghijklmnoprstuvwz"
 
@@ -65,7 +65,7 @@ def prepare(*arguments: object, size: int | None = 512) -> Done:
     before = signal.getsignal(signal.SIGTERM)
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = main(["prepare", *map(str, arguments), *sizes])
+            code = run_command(["prepare", *map(str, arguments), *sizes])
     finally:
         signal.signal(signal.SIGTERM, before)
     return Done(code, out.getvalue(), err.getvalue())

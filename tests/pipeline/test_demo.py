@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.cli import demo
-from dragoman.cli.main import main
+from dragoman.cli.main import run_command
 from dragoman.core import records
 from dragoman.core.paths import RunPaths
 from dragoman.core.run_records import EventRecord
@@ -26,7 +26,7 @@ def small_scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_demo_is_killed_goes_on_and_shows_everything(small_scene: None, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--out", "demo", "--minutes", "0.05"]) == 0
+    assert run_command(["demo", "--out", "demo", "--minutes", "0.05"]) == 0
     shown, told = capfd.readouterr()
 
     headings = [line for line in told.splitlines() if re.match(r"\d\. ", line)]
@@ -51,6 +51,6 @@ def test_the_demo_is_killed_goes_on_and_shows_everything(small_scene: None, capf
 
 
 def test_a_demo_without_time_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--out", str(tmp_path / "demo"), "--minutes", "0"]) == 2
+    assert run_command(["demo", "--out", str(tmp_path / "demo"), "--minutes", "0"]) == 2
     assert capsys.readouterr().err == "dragoman: --minutes is more than 0; leave it out for the usual time\n"
     assert not (tmp_path / "demo").exists()

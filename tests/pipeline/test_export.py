@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cli.main import main
+from dragoman.cli.main import run_command
 from dragoman.export.card import read_card
 from tests.training.tiny_run import TinyRun, make_recipe
 
@@ -32,7 +32,7 @@ def dragoman(*words: object, stdin: bytes = b"") -> Done:
     before = sys.stdin, sys.stdout, sys.stderr
     try:
         sys.stdin, sys.stdout, sys.stderr = streams
-        code = main([str(word) for word in words])
+        code = run_command([str(word) for word in words])
         for stream in streams[1:]:
             stream.flush()
         out, err = (output.getvalue() for output in outputs)

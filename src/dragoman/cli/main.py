@@ -5,7 +5,6 @@ else is a bug and shows a traceback. Results go to standard output, talk to stan
 """
 
 import argparse
-import atexit
 import errno
 import os
 import signal
@@ -56,10 +55,17 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> int:
+    """Run the verb this process was started for, and give its exit code."""
+    code = run_command(sys.argv[1:])
+    for number in (signal.SIGINT, signal.SIGTERM):  # it is done: what comes while Python clears up changes nothing
+        signal.signal(number, signal.SIG_IGN)
+    return code
+
+
+def run_command(arguments: Sequence[str]) -> int:
     """Run one verb and give its exit code."""
     signal.signal(signal.SIGTERM, _terminate)
-    atexit.register(_let_the_end_be_the_end)
     options = build_parser().parse_args(arguments)
     try:
         code: int | None = options.run_verb(options)
@@ -86,12 +92,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _terminate(_signal: int, _frame: object) -> NoReturn:
     raise Terminated
-
-
-def _let_the_end_be_the_end() -> None:
-    """The verb is done: a signal that comes while the interpreter is cleared away must not say otherwise."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

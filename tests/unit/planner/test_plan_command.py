@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.cli import plan_view
-from dragoman.cli.main import main
+from dragoman.cli.main import run_command
 from dragoman.core import records
 from dragoman.core.run_records import HostRecord, PreflightRecord, TimedExchange
 from dragoman.planner.choices import Plan
@@ -25,7 +25,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
-    assert main(["plan", *arguments]) == code
+    assert run_command(["plan", *arguments]) == code
     output = capsys.readouterr()
     return output.err if code else output.out
 
@@ -157,8 +157,8 @@ def test_seconds_are_short(value: float, text: str) -> None:
 
 def test_planning_loads_no_torch() -> None:
     program = (
-        "import sys; from dragoman.cli.main import main; "
-        f"main(['plan', {RECIPE!r}, '--cluster', {FIVE_RUNS!r}, '--json']); print('torch' in sys.modules)"
+        "import sys; from dragoman.cli.main import run_command; "
+        f"run_command(['plan', {RECIPE!r}, '--cluster', {FIVE_RUNS!r}, '--json']); print('torch' in sys.modules)"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.splitlines()[-1] == "False"

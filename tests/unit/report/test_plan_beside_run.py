@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cli.main import main
+from dragoman.cli.main import run_command
 from dragoman.core import records
 from dragoman.core.config import Config, TrainingConfig
 from dragoman.core.config_text import to_toml
@@ -34,7 +34,7 @@ def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunPaths:
     paths.config.write_text(to_toml(Config(training=TrainingConfig(price_per_hour=6.12))))
     for rank in range(4):
         records.write_lines(paths.steps(rank), [step(number, 0.612) for number in range(1, 61)])
-    assert main(["plan", str(RECIPE), "--cluster", CLUSTER, "--out", str(paths.directory)]) == 0
+    assert run_command(["plan", str(RECIPE), "--cluster", CLUSTER, "--out", str(paths.directory)]) == 0
     return paths
 
 
@@ -60,7 +60,7 @@ def test_predicted_stands_beside_observed(planned: RunPaths) -> None:
 
 def test_the_report_command_tells_it(planned: RunPaths, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    assert main(["report", str(planned.directory), "--json"]) == 0
+    assert run_command(["report", str(planned.directory), "--json"]) == 0
     answers = {answer["key"]: answer for answer in json.loads(capsys.readouterr().out)["answers"]}
     assert answers["prediction"]["verdict"] == "as predicted"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.cli import report as command
-from dragoman.cli.main import main
+from dragoman.cli.main import run_command
 from dragoman.core import records
 from dragoman.core.config import Config
 from dragoman.core.config_text import to_toml
@@ -34,7 +34,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def test_it_prints_the_short_form_and_writes_three_files(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", str(directory)]) == 0
+    assert run_command(["report", str(directory)]) == 0
     told = capsys.readouterr()
     assert "What to do next" in told.out
     assert " 1  How long did training take? 9.3 s for 30 steps at 0.31 s a step." in told.out
@@ -43,7 +43,7 @@ def test_it_prints_the_short_form_and_writes_three_files(directory: Path, capsys
 
 
 def test_out_and_price_and_json(directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", str(directory), "--out", str(tmp_path / "there"), "--price", "3.6", "--json"]) == 0
+    assert run_command(["report", str(directory), "--out", str(tmp_path / "there"), "--price", "3.6", "--json"]) == 0
     value = json.loads(capsys.readouterr().out)
     assert value["settings"]["price_per_hour"] == 3.6
     assert (tmp_path / "there" / "index.html").is_file() and not (directory / "report").exists()
@@ -66,27 +66,27 @@ def test_what_cannot_be_reported_on_is_a_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("empty").mkdir()
-    assert main(["report", *arguments]) == 2
+    assert run_command(["report", *arguments]) == 2
     assert sentence in capsys.readouterr().err
     assert list(Path("empty").iterdir()) == []
 
 
 def test_a_file_that_is_no_log_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes.txt").write_text("milk, bread, butter\n")
-    assert main(["report", str(tmp_path / "notes.txt")]) == 2
+    assert run_command(["report", str(tmp_path / "notes.txt")]) == 2
     assert "Traceback" not in capsys.readouterr().err
 
 
 def test_a_run_without_steps_is_reported_as_unknown(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (directory / "steps" / "rank00.jsonl").unlink()
-    assert main(["report", str(directory)]) == 0
+    assert run_command(["report", str(directory)]) == 0
     assert "10  How long did a step take? Undetermined: no step was timed." in capsys.readouterr().out
 
 
 def test_torch_is_not_needed(directory: Path) -> None:
     program = (
-        "import sys\nsys.modules['torch'] = None\nfrom dragoman.cli.main import main\n"
-        f"code = main(['report', {str(directory)!r}])\nsys.exit(code)"
+        "import sys\nsys.modules['torch'] = None\nfrom dragoman.cli.main import run_command\n"
+        f"code = run_command(['report', {str(directory)!r}])\nsys.exit(code)"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
