@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dragoman.cli.sentence_files import sentences_in
+from dragoman.cli.sentence_files import parallel_sentences
 from dragoman.cli.settings import decoding_config
 from dragoman.core import config_file, records
 from dragoman.core.errors import UserError
@@ -47,7 +47,8 @@ def run(options: argparse.Namespace) -> None:
     if options.run and (options.source is None) != (options.reference is None) and not options.hypothesis:
         raise UserError("--source and --reference belong together")
     if options.hypothesis:
-        hypotheses, references, target_language = sentences_in(options.hypothesis), sentences_in(options.reference), ""
+        hypotheses, references = parallel_sentences(options.hypothesis, options.reference)
+        target_language = ""
     else:
         hypotheses, references, target_language = _translated(options)
     from dragoman.decoding.score import score, tokenizer_for
@@ -64,7 +65,7 @@ def _translated(options: argparse.Namespace) -> tuple[list[str], list[str], str]
     decoding = decoding_config(options.run, options.set)
     config = config_file.load(RunPaths(options.run).config)
     if options.source:
-        sources, references = sentences_in(options.source), sentences_in(options.reference)
+        sources, references = parallel_sentences(options.source, options.reference)
     else:
         from dragoman.corpus.shards import open_corpus
 

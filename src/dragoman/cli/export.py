@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dragoman.cli.sentence_files import sentences_in
+from dragoman.cli.sentence_files import parallel_sentences
 from dragoman.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -64,10 +64,7 @@ def run(options: argparse.Namespace) -> None:
 def _sentences(source: Path, reference: Path) -> "Sentences":
     from dragoman.export.check import Sentences
 
-    sides = [sentences_in(source), sentences_in(reference)]
-    if len(sides[0]) != len(sides[1]):
-        raise UserError(f"{source} has {len(sides[0]):,} lines, {reference} has {len(sides[1]):,}")
-    return Sentences(source.name, *sides)
+    return Sentences(source.name, *parallel_sentences(source, reference))
 
 
 def _summary(card: "ExportCard", directory: Path) -> str:
