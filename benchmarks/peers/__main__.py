@@ -2,7 +2,8 @@
 
 Installs the peers by name into environments of their own, gives all the same data, vocabulary, model, batch and
 threads, lets them take turns, and writes what was found after every round: `benchmarks/peers/results.json`, the
-tables of `docs/PEERS.md` and the chart `docs/images/peers.svg`. Columns that are not measured again stay as they were.
+tables of `docs/PEERS.md` and of the README, the chart `docs/images/peers.svg`. Columns that are not measured
+again stay as they were.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from benchmarks.ground import ROOT
 from benchmarks.marked_page import put
 from benchmarks.peers.chart import chart
 from benchmarks.peers.decoders import ENGINES
-from benchmarks.peers.page import TITLES, page
+from benchmarks.peers.page import TITLES, page, summary
 from benchmarks.peers.preparers import PREPARERS
 from benchmarks.peers.results import Column, Results, Row, joined, load, rows_of, save
 from benchmarks.peers.roster import DRAGOMAN, PEERS, install_all
@@ -26,7 +27,7 @@ from benchmarks.turns import FailedError, Race, race
 from dragoman.core.files import write_atomically
 
 RESULTS = ROOT / "benchmarks" / "peers" / "results.json"
-PAGE, CHART = ROOT / "docs" / "PEERS.md", ROOT / "docs" / "images" / "peers.svg"
+README, PAGE, CHART = ROOT / "README.md", ROOT / "docs" / "PEERS.md", ROOT / "docs" / "images" / "peers.svg"
 PEERS_AT_ONCE = {"small": 6, "base": 2}
 """More of `base` would not fit into the memory of the machine; the rest takes turns with ours in another heat."""
 FLOAT_ENGINES = (DRAGOMAN, "dragoman-torch", "ctranslate2", "marian", "huggingface", "opennmt", "eole", "joeynmt")
@@ -108,6 +109,7 @@ def publish(results: Results) -> None:
     """Write numbers, tables and chart."""
     save(RESULTS, results)
     put(PAGE, "measured", page(results))
+    put(README, "peers", summary(results))
     write_atomically(CHART, chart(results))
 
 

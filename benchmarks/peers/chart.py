@@ -6,7 +6,7 @@ from html import escape
 from benchmarks.peers.page import TITLES, name_of
 from benchmarks.peers.results import Column, Results, Row
 
-PANEL_WIDTH, NAME_WIDTH, BAR, GAP, TOP = 470, 190, 14, 6, 62
+PANEL_WIDTH, NAME_WIDTH, BAR, GAP, TOP = 490, 226, 14, 6, 62
 _STYLE = """<style>
 text { font: 12px system-ui, sans-serif; fill: #57606a }
 .title { font-size: 15px; font-weight: 600; fill: #24292f } .panel { font-size: 13px; font-weight: 600; fill: #24292f }

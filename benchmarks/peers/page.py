@@ -49,6 +49,23 @@ def section(column: Column) -> str:
     return "\n".join([*lines, "", f"`{column.command}`, {column.measured_at}."])
 
 
+def summary(results: Results) -> str:
+    """A line a column: ours beside the best of the same run, fairseq by conversion among them."""
+    lines = [
+        "| | best of the others | ours is × it | peak memory, ours | least of the others |",
+        "|---|---|--:|--:|--:|",
+    ]
+    for column in (results.columns[name] for name in TITLES if name in results.columns):
+        others = [row for row in column.peers if row.key not in PARTS]
+        if others:
+            best = min(others, key=lambda row: row.times)
+            least = min((row.peak_mb for row in others if row.peak_mb is not None), default=None)
+            memory = ("unknown" if peak is None else f"{peak:,.0f} MB" for peak in (column.ours.peak_mb, least))
+            cells = [TITLES[column.name], name_of(best.key), spread(best.ratios, 2), *memory]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def standing(column: Column) -> str:
     """Where ours stands, in a sentence."""
     rivals = [row for row in column.peers if not row.is_converted and row.key not in PARTS]

@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks.marked_page import replaced
 from benchmarks.peers import fairseq
-from benchmarks.peers.__main__ import CHART, COLUMNS, PAGE, RESULTS
+from benchmarks.peers.__main__ import CHART, COLUMNS, PAGE, README, RESULTS
 from benchmarks.peers.chart import chart
-from benchmarks.peers.page import TITLES, page, section, standing
+from benchmarks.peers.page import TITLES, page, section, standing, summary
 from benchmarks.peers.results import Column, Results, Row, joined, load, rows_of, save
 from benchmarks.peers.roster import PEERS
 
@@ -54,6 +54,16 @@ def test_the_sentence_names_the_best_peer_that_was_measured() -> None:
         "Ours is 2.00 (1.25–3.00) times as fast as the best peer, Hugging Face Marian; at most it"
         " holds 900 MB, of the others Marian least: 1,700 MB. Median (least to most) of 3 rounds."
     )
+
+
+def test_the_summary_sets_ours_beside_the_best_also_where_it_was_converted() -> None:
+    best = min(column().peers, key=lambda row: row.times)
+    assert best.key == "huggingface"
+    line = "| Training `small` | Hugging Face Marian | 2.00 (1.25–3.00) | 900 MB | 1,700 MB |"
+    assert summary(Results("this machine").with_column(column())).splitlines()[2:] == [line]
+    alone = Column("training-base", "", "", "", rows_of("training-base", {"dragoman": [400.0], "opennmt": [239.0]}, {}))
+    line = "| Training `base` | fairseq, converted | 1.47 (1.47–1.47) | unknown | unknown |"
+    assert summary(Results("this machine").with_column(alone)).splitlines()[2:] == [line]
 
 
 def test_whoever_does_a_part_of_the_work_is_not_called_a_peer() -> None:
@@ -133,6 +143,8 @@ def test_the_documentation_shows_the_results_that_are_kept() -> None:
     assert results.columns, "the page names another machine than the results"
     assert text == replaced(text, "measured", page(results))
     assert CHART.read_text(encoding="utf-8") == chart(results)
+    readme = README.read_text(encoding="utf-8")
+    assert readme == replaced(readme, "peers", summary(results))
 
 
 def test_the_documentation_says_of_every_peer_what_is_its_own() -> None:
