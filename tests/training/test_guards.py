@@ -1,5 +1,6 @@
 """What keeps a run from being lost."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -55,6 +56,45 @@ def test_a_rank_that_waits_for_one_that_no_longer_signs_names_it_and_ends(tmp_pa
     assert (
         "rank 1 waits for rank 0, silent for 4 s: stopped or dead; the run ends here, the same command" in done.stderr
     )
+
+
+PAUSED = """
+import sys, time
+from pathlib import Path
+from dragoman.training import guards
+
+guards.PAUSE_S = 2.5
+watchdog = guards.Watchdog(Path(sys.argv[1]), 0, stall_s=3.5, silent_s=3.5, world_size=2)
+other = Path(sys.argv[1]) / "rank01"
+until = time.monotonic() + 7.5
+if sys.argv[2] == "waiting":
+    other.touch()
+    with watchdog.waiting():
+        print("here", flush=True)
+        while time.monotonic() < until - 2.5:
+            time.sleep(0.1)
+        other.touch()  # the other rank wakes up a little later
+        time.sleep(2.5)
+else:
+    print("here", flush=True)
+    while time.monotonic() < until:
+        time.sleep(0.1)
+watchdog.close()
+"""
+
+
+@pytest.mark.parametrize("what", ["working", "waiting"])
+def test_a_run_that_was_paused_goes_on(tmp_path: Path, what: str) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", PAUSED, str(tmp_path), what], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "here\n"
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(4.5)  # longer than it may stand still or hear nothing of others
+    process.send_signal(signal.SIGCONT)
+    _, talk = process.communicate(timeout=30)
+    assert process.returncode == 0, talk
 
 
 def test_a_rank_that_has_not_signed_is_the_one_that_is_waited_for(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ STALL_STEPS = 20
 """A rank is stuck when it has not moved for so many of its usual steps, and for STALL_S."""
 SILENT_S = 30.0
 """A rank of this host that has not signed for so long is stopped or dead, whatever it was doing."""
+PAUSE_S = 10.0
+"""So long between two looks at the clock: this process was stopped itself, by Ctrl-Z or a lid that was closed."""
 STALLED = 75
 """Exit code of a rank that did not move (EX_TEMPFAIL: trying again may help)."""
 
@@ -74,6 +76,7 @@ class Watchdog:
         self._rank, self._stall_s = rank, stall_s
         self._silent_s, self._world_size = silent_s, world_size
         self._moved, self._is_waiting, self._has_moved = time.monotonic(), False, False
+        self._quiet_until = 0.0
         self._ended = threading.Event()
         directory.mkdir(parents=True, exist_ok=True)
         self._file.touch()
@@ -103,11 +106,17 @@ class Watchdog:
         return f"{state} {time.monotonic() - self._moved:.0f}"
 
     def _watch(self) -> None:
+        looked = time.time()  # goes on while a machine sleeps, which a monotonic clock does not
         while not self._ended.wait(1.0):
+            now = time.time()
+            if now - looked > PAUSE_S:  # nobody was stuck: all is counted anew, and the other ranks may wake up first
+                self._moved, self._quiet_until = time.monotonic(), now + self._silent_s
+            looked = now
             with suppress(OSError):
                 self._file.write_text(self._sign(), encoding="utf-8")
             if self._is_waiting:
-                self._look_for_silent_ranks()
+                if now > self._quiet_until:
+                    self._look_for_silent_ranks()
             elif time.monotonic() - self._moved > self._stall_s:
                 print(f"dragoman: rank {self._rank} has not moved for {self._stall_s:.0f} s:", file=sys.stderr)
                 faulthandler.dump_traceback(file=sys.stderr)
