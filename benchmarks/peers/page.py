@@ -1,5 +1,6 @@
 """Results as Markdown: a table for each column, with a sentence that says where ours stands."""
 
+import math
 from collections.abc import Sequence
 from statistics import median
 
@@ -59,8 +60,8 @@ def summary(results: Results) -> str:
         others = [row for row in column.peers if row.key not in PARTS]
         if others:
             best = min(others, key=lambda row: row.times)
-            least = min((row.peak_mb for row in others if row.peak_mb is not None), default=None)
-            memory = ("unknown" if peak is None else f"{peak:,.0f} MB" for peak in (column.ours.peak_mb, least))
+            least = min(others, key=lambda row: row.peak_mb or math.inf)
+            memory = memory_of(column.ours), memory_of(least)
             cells = [TITLES[column.name], name_of(best.key), spread(best.ratios, 2), *memory]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

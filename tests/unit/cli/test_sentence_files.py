@@ -30,7 +30,7 @@ def test_a_line_is_a_sentence_whatever_the_file_is_packed_in(tmp_path: Path, con
 def test_sides_of_unequal_length_are_refused_before_any_work(tmp_path: Path) -> None:
     (tmp_path / "a.en").write_text("Yes.\nNo.\n")
     (tmp_path / "a.de").write_text("Ja.\n")
-    with pytest.raises(UserError, match=r"a\.en has 2 lines, .*a\.de has 1; line N must translate line N"):
+    with pytest.raises(UserError, match=r"a\.en has 2 lines, .*a\.de has 1; line N of one belongs to line N"):
         parallel_sentences(tmp_path / "a.en", tmp_path / "a.de")
 
 
