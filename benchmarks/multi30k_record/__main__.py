@@ -1,52 +1,40 @@
 """Minutes on this machine to BLEU 41.02 on Multi30k, which fairseq's Transformer-tiny reached on two GPUs.
 
-    python -m benchmarks.multi30k_record [fast|published] [--seed 1] [--name WORDS] [--set a.b=c]
+    python -m benchmarks.multi30k_record [fast|published] [--seed 1] [--name WORD] [--set a.b=c]
+    python -m benchmarks.multi30k_record --page
 
-Trains on train, chooses between the best checkpoint and means of the last few on val, and then looks at the test set,
-once: an attempt that has looked is a line of attempts.jsonl and is not made again. BLEU is sacreBLEU's
-without tokenising, on the lower-cased, tokenised text of the published run. An attempt that is stopped goes on when it
-is started again, and its minutes add up.
+Trains on train, chooses between the best checkpoint and means of the last few and then a length penalty on val, and
+then looks at the test set, once: an attempt that has looked is a line of attempts.jsonl and is not made again. BLEU is
+sacreBLEU's without tokenising, on the lower-cased, tokenised text of the published run. An attempt that is stopped goes
+on when it is started again, and its minutes add up. Each attempt ends with the measured part of docs/RECORD.md and its
+chart written anew; --page writes them without an attempt.
 """
 
 import argparse
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import torch
+
 from benchmarks.ground import CACHE, shared_data
-from dragoman.core import records
+from benchmarks.multi30k_record.attempts import ATTEMPTS, GOAL, Attempt, load
+from benchmarks.multi30k_record.page import publish
+from benchmarks.peers.__main__ import machine
+from dragoman.core import config_file, records
 from dragoman.core.paths import RunPaths
 from dragoman.core.run_records import EvalRecord
+from dragoman.training.precision import precision_for
 
-GOAL = 41.02
 HERE = Path(__file__).parent
-ATTEMPTS = HERE / "attempts.jsonl"
 NUM_PIECES = 8000
-AVERAGED = (1, 3, 5)
-"""Means of so many last checkpoints are tried on val; 1 is the best by dev loss."""
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One training from nothing, and one look at the test set."""
-
-    time: str
-    name: str
-    seed: int
-    settings: tuple[str, ...]
-    minutes: float
-    """From the command to its end: steps, evaluations and checkpoints."""
-    steps: int
-    tokens: int
-    averaged: int
-    val_bleu: float
-    test_bleu: float
-    signature: str
-    curve: tuple[tuple[float, float], ...]
-    """(minutes of training, BLEU on val) of each evaluation on the way."""
+AVERAGED = (1, 3, 5, 10)
+"""Means of so many last checkpoints are tried on val, as far as a run keeps them; 1 is the best by dev loss."""
+LENGTH_PENALTIES = (1.0, 0.6, 1.4)
+"""The first is that of choosing the mean; then all are tried on val."""
 
 
 def dragoman(*words: str) -> str:
@@ -54,16 +42,27 @@ def dragoman(*words: str) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def bleu(run: Path, part: str, averaged: int) -> tuple[float, str]:
-    """Of val or of the test set, on the words as they are."""
+def bleu(run: Path, part: str, averaged: int, length_penalty: float) -> tuple[float, str]:
+    """Of val or of the test set, on the words as they are, with the signature."""
     data = shared_data() / "multi30k"
     files = [str(data / f"{part}.lc.norm.tok.{language}.gz") for language in ("en", "de")]
     words = ("--source", files[0], "--reference", files[1], "--average", str(averaged), "--tokenize", "none", "--json")
-    found = json.loads(dragoman("evaluate", str(run), *words))
+    searched = ("--set", f"decoding.length_penalty={length_penalty}")
+    found = json.loads(dragoman("evaluate", str(run), *words, *searched))
     return found["bleu"], found["bleu_signature"]
 
 
-def attempt(name: str, recipe: str, seed: int, settings: list[str]) -> Attempt:
+def chosen(run: Path, num_kept: int) -> tuple[int, float, float]:
+    """The mean of checkpoints and the length penalty that are best on val, one after the other, and their BLEU."""
+    usual, *others = LENGTH_PENALTIES
+    by_mean = {count: bleu(run, "val", count, usual)[0] for count in AVERAGED if count <= num_kept}
+    averaged = max(by_mean, key=lambda count: by_mean[count])
+    by_penalty = {usual: by_mean[averaged], **{one: bleu(run, "val", averaged, one)[0] for one in others}}
+    length_penalty = max(by_penalty, key=lambda one: by_penalty[one])
+    return averaged, length_penalty, by_penalty[length_penalty]
+
+
+def attempt(name: str, recipe: str, seed: int, settings: Sequence[str]) -> Attempt:
     directory = CACHE / "multi30k_record"
     run = directory / f"{name}-seed{seed}"
     run.parent.mkdir(parents=True, exist_ok=True)
@@ -71,40 +70,55 @@ def attempt(name: str, recipe: str, seed: int, settings: list[str]) -> Attempt:
     places = {"cache": directory, "data": shared_data() / "multi30k", "size": NUM_PIECES}
     filled = directory / f"{run.name}.toml"
     filled.write_text(text.format(**places), encoding="utf-8")
-    chosen = [word for setting in (*settings, f"training.seed={seed}") for word in ("--set", setting)]
-    dragoman("train", str(filled), "--run", str(run), *chosen)
+    changes = [word for setting in (*settings, f"training.seed={seed}") for word in ("--set", setting)]
+    dragoman("train", str(filled), "--run", str(run), *changes)
     evals = list(records.read_lines(RunPaths(run).evals, EvalRecord))
-    on_val = {count: bleu(run, "val", count)[0] for count in AVERAGED}
-    averaged = max(on_val, key=lambda count: on_val[count])
-    test_bleu, signature = bleu(run, "test_2016_flickr", averaged)
+    training = config_file.load(RunPaths(run).config).training
+    averaged, length_penalty, val_bleu = chosen(run, training.keep_last)
+    test_bleu, signature = bleu(run, "test_2016_flickr", averaged, length_penalty)
     return Attempt(
-        datetime.now(UTC).isoformat(timespec="seconds"), name, seed, tuple(settings), minutes_of(evals[-1], evals),
-        evals[-1].step, evals[-1].tokens, averaged, on_val[averaged], test_bleu, signature,
-        tuple((round(minutes_of(one, evals), 2), one.bleu) for one in evals),
-    )  # fmt: skip
+        time=datetime.now(UTC).isoformat(timespec="seconds"),
+        name=name,
+        recipe=recipe,
+        seed=seed,
+        settings=tuple(settings),
+        machine=machine(),
+        precision=precision_for(training.precision, torch.device("cpu")).name,
+        minutes=evals[-1].training_s / 60,
+        steps=evals[-1].step,
+        tokens=evals[-1].tokens,
+        averaged=averaged,
+        length_penalty=length_penalty,
+        val_bleu=val_bleu,
+        test_bleu=test_bleu,
+        signature=signature,
+        curve=tuple((round(one.training_s / 60, 2), one.tokens, one.bleu) for one in evals),
+        curve_signature=evals[-1].bleu_signature,
+    )
 
 
-def minutes_of(one: EvalRecord, evals: list[EvalRecord]) -> float:
-    """Of steps and of all evaluations until this one was done."""
-    return (one.training_s + sum(other.seconds for other in evals if other.step <= one.step)) / 60
-
-
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("recipe", nargs="?", default="fast", choices=("fast", "published"))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--name", default="", help="what the attempt is called; the recipe's name if left out")
     parser.add_argument("--set", action="append", default=[], metavar="a.b=c")
-    options = parser.parse_args()
+    parser.add_argument("--page", action="store_true", help="only write the page of the attempts that there are")
+    options = parser.parse_args(words)
+    done = load(ATTEMPTS)
+    if options.page:
+        publish(done)
+        return
     name = options.name or options.recipe
-    done = list(records.read_lines(ATTEMPTS, Attempt)) if ATTEMPTS.exists() else []
     if any((one.name, one.seed) == (name, options.seed) for one in done):
         raise SystemExit(f"attempt {name} with seed {options.seed} has looked at the test set; give another --name")
     result = attempt(name, options.recipe, options.seed, options.set)
     records.append_line(ATTEMPTS, result)
+    publish(load(ATTEMPTS))
     print(
         f"{name}, seed {options.seed}: BLEU {result.test_bleu:.2f} after {result.minutes:.1f} minutes and "
-        f"{result.tokens:,} tokens ({result.val_bleu:.2f} on val, mean of {result.averaged}); the goal is {GOAL}"
+        f"{result.tokens:,} tokens ({result.val_bleu:.2f} on val, mean of {result.averaged}, "
+        f"length penalty {result.length_penalty:g}); the goal is {GOAL}"
     )
 
 

@@ -36,8 +36,13 @@ def test_kills_at_any_moment_change_nothing(tiny_run: TinyRun, whole_run: TinyRu
     assert tiny_run.weights(12) == whole_run.weights(12)
 
 
-def test_several_epochs_go_on_across_their_borders(tiny_run: TinyRun, tmp_path: "object") -> None:
-    many = ("batching.tokens_per_step=4096", "batching.tokens_per_micro_batch=4096", "training.evaluate_every_steps=0")
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_several_epochs_go_on_across_their_borders(tiny_run: TinyRun, precision: str) -> None:
+    """In either precision, whatever the others of this file take on this machine."""
+    many = (
+        *("batching.tokens_per_step=4096", "batching.tokens_per_micro_batch=4096", "training.evaluate_every_steps=0"),
+        f"training.precision={precision}",
+    )
     whole = TinyRun(tiny_run.recipe, tiny_run.directory.with_name("other"))
     assert whole.train(*many, "training.max_steps=14").returncode == 0
     assert tiny_run.train(*many, "training.max_steps=7").returncode == 0

@@ -1,15 +1,14 @@
 /* Attention of all sentences and heads of a batch, straight from packed rows to packed rows.
 
    One (sentence, head) after the other, each by one thread and wholly inside its cache: no padding, no copies of heads,
-   and results that do not depend on the number of threads. `model/compiled.py` builds and calls this; `model/fused.py`
+   and results that do not depend on the number of threads. `model/kernel.py` builds and calls this; `model/fused.py`
    says what it computes, and does so itself where there is no compiler. */
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES 16
-typedef float vector __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+#include "vectors.h"
 
 typedef struct {
     const float *q, *k, *v; /* packed rows; head h begins at h x width of each */
@@ -76,33 +75,12 @@ static void transpose(int64_t rows, int64_t columns, const float *in, int64_t in
     }
 }
 
-/* e^x for x <= 0, to 1e-7: 2^whole x e^rest, with a polynomial for the rest (Cephes). Loops over it become vectors. */
-static inline float exponential(float x)
-{
-    x = x > -87.0f ? x : -87.0f;
-    int32_t whole = (int32_t) (x * 1.44269504f - 0.5f), bits = (whole + 127) << 23;
-    float power, r = x - (float) whole * 0.693359375f + (float) whole * 2.12194440e-4f;
-    float p = r * 1.9875691500e-4f + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
-    memcpy(&power, &bits, 4);
-    return (p * r * r + r + 1.0f) * power;
-}
-
 /* The first `seen` numbers of a row become their softmax, the others up to `stride` 0. */
 static void softmax(float *row, int64_t seen, int64_t stride)
 {
-    float largest = row[0], total = 0;
-    for (int64_t s = 1; s < seen; s++)
-        largest = row[s] > largest ? row[s] : largest;
-    for (int64_t s = 0; s < seen; s++)
-        row[s] = exponential(row[s] - largest);
-    for (int64_t s = 0; s < seen; s++)
-        total += row[s];
-    for (int64_t s = 0; s < seen; s++)
-        row[s] *= 1.0f / total;
+    float factor = 1.0f / exponentials(row, seen);
+    for (int64_t s = 0; s < seen; s += LANES)
+        store(row + s, load(row + s) * factor);
     memset(row + seen, 0, (size_t) (stride - seen) * 4);
 }
 

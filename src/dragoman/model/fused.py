@@ -18,6 +18,7 @@ from dragoman.model.geometry import Geometry
 from dragoman.model.kernel import kernel_for
 from dragoman.model.noise import Noise
 from dragoman.model.parameters import AttentionWeights, FeedForwardWeights, NormWeights, Switches
+from dragoman.model.products import add_product, operand, product, weight
 
 aten = torch.ops.aten
 NORM_EPSILON = 1e-5
@@ -92,17 +93,23 @@ class FeedForward(torch.autograd.Function):
         outer_bias_D: Tensor,
         switches: Switches,
     ) -> Tensor:
+        kind = switches.multiplied_in
         normed_ND, mean_N, rstd_N = _norm(x_ND, scale_D, shift_D)
-        inner_NF = torch.addmm(inner_bias_F, normed_ND, inner_FD.t())
+        normed_ND = operand(normed_ND, kind)
+        inner_NF = x_ND.new_empty(len(x_ND), len(inner_FD))
+        product(normed_ND, weight(inner_FD, kind).t(), inner_NF, bias_O=inner_bias_F)
         active_NF = _activate(inner_NF, switches.activation)
         keep_NF = switches.activation_dropout.keep(active_NF)
         if keep_NF is not None:
             active_NF.mul_(keep_NF)
-        y_ND = torch.addmm(outer_bias_D, active_NF, outer_DF.t(), alpha=switches.activation_dropout.scale)
-        keep_ND = _add_residual(x_ND, y_ND, switches.dropout)
-        ctx.switches = switches
         if switches.activation == "relu":  # what was dropped is 0, and so its gradient is that of a relu at rest
             keep_NF, inner_NF = None, active_NF
+        active_NF = operand(active_NF, kind)
+        y_ND = torch.empty_like(x_ND)
+        factor = switches.activation_dropout.scale
+        product(active_NF, weight(outer_DF, kind).t(), y_ND, factor, bias_O=outer_bias_D)
+        keep_ND = _add_residual(x_ND, y_ND, switches.dropout)
+        ctx.switches = switches
         ctx.save_for_backward(
             *(x_ND, scale_D, shift_D, normed_ND, mean_N, rstd_N, inner_NF, active_NF, keep_NF, keep_ND),
             *(inner_FD, inner_bias_F, outer_DF, outer_bias_D),
@@ -117,19 +124,22 @@ class FeedForward(torch.autograd.Function):
         ]
         inner_FD, inner_bias_F, outer_DF, outer_bias_D = ctx.saved_tensors[10:]
         switches: Switches = ctx.switches
-        in_place = switches.accumulate_in_place
+        in_place, kind = switches.accumulate_in_place, switches.multiplied_in
         d_y_ND = _kept(d_out_ND, keep_ND)
         factor = switches.dropout.scale
         outer_factor = factor * switches.activation_dropout.scale
-        d_outer_DF = _weight_gradient(outer_DF, d_y_ND, active_NF, outer_factor, in_place)
         d_outer_bias_D = _bias_gradient(outer_bias_D, d_y_ND, factor, in_place)
-        d_inner_NF = _product(d_y_ND, outer_DF, outer_factor)
+        d_inner_NF = d_y_ND.new_empty(len(d_y_ND), len(inner_FD))
+        d_y_ND = operand(d_y_ND, kind)
+        d_outer_DF = _weight_gradient(outer_DF, d_y_ND, active_NF, outer_factor, in_place)
+        product(d_y_ND, weight(outer_DF, kind), d_inner_NF, outer_factor)
         if keep_NF is not None:
             d_inner_NF.mul_(keep_NF)
         d_inner_NF = _activation_gradient(d_inner_NF, inner_NF, switches.activation)
-        d_inner_FD = _weight_gradient(inner_FD, d_inner_NF, normed_ND, 1.0, in_place)
         d_inner_bias_F = _bias_gradient(inner_bias_F, d_inner_NF, 1.0, in_place)
-        d_normed_ND = d_inner_NF @ inner_FD
+        d_inner_NF = operand(d_inner_NF, kind)
+        d_inner_FD = _weight_gradient(inner_FD, d_inner_NF, normed_ND, 1.0, in_place)
+        d_normed_ND = product(d_inner_NF, weight(inner_FD, kind), torch.empty_like(x_ND))
         d_x_ND, d_scale_D, d_shift_D = _norm_gradient(d_normed_ND, x_ND, mean_N, rstd_N, scale_D, shift_D)
         d_x_ND.add_(d_out_ND)
         return d_x_ND, d_scale_D, d_shift_D, d_inner_FD, d_inner_bias_F, d_outer_DF, d_outer_bias_D, None
@@ -152,18 +162,22 @@ class Attention(torch.autograd.Function):
         geometry: Geometry,
         switches: Switches,
     ) -> Tensor:
+        kind = switches.multiplied_in
         normed_ND, mean_N, rstd_N = _norm(x_ND, scale_D, shift_D)
-        rows_NP = _padded_product(normed_ND, inputs_PD.t())
-        memory_MQ = None
+        normed_ND = operand(normed_ND, kind)
+        rows_NP = _padded_product(normed_ND, weight(inputs_PD, kind).t(), x_ND)
+        memory_MQ = ready_MD = None
         if memory_MD is not None and memory_QD is not None:
-            memory_MQ = _padded_product(memory_MD, memory_QD.t())
+            ready_MD = operand(memory_MD, kind)
+            memory_MQ = _padded_product(ready_MD, weight(memory_QD, kind).t(), memory_MD)
         ctx.core = kernel_for(rows_NP, x_ND.shape[1] // heads) or gathered
         context_ND, saved = ctx.core.forward(rows_NP, memory_MQ, geometry, switches.attention_dropout)
-        y_ND = _product(context_ND, output_DD.t(), switches.attention_dropout.scale)
+        context_ND, factor = operand(context_ND, kind), switches.attention_dropout.scale
+        y_ND = product(context_ND, weight(output_DD, kind).t(), torch.empty_like(x_ND), factor)
         keep_ND = _add_residual(x_ND, y_ND, switches.dropout)
         ctx.geometry, ctx.switches = geometry, switches
         ctx.save_for_backward(
-            *(x_ND, memory_MD, scale_D, shift_D, normed_ND, mean_N, rstd_N),
+            *(x_ND, ready_MD, scale_D, shift_D, normed_ND, mean_N, rstd_N),
             *(context_ND, keep_ND, inputs_PD, memory_QD, output_DD, *saved),
         )
         return y_ND
@@ -174,35 +188,32 @@ class Attention(torch.autograd.Function):
         x_ND, memory_MD, scale_D, shift_D, normed_ND, mean_N, rstd_N = ctx.saved_tensors[:7]
         context_ND, keep_ND, inputs_PD, memory_QD, output_DD, *saved = ctx.saved_tensors[7:]
         switches: Switches = ctx.switches
-        in_place = switches.accumulate_in_place
-        d_y_ND = _kept(d_out_ND, keep_ND)
+        in_place, kind = switches.accumulate_in_place, switches.multiplied_in
+        d_y_ND = operand(_kept(d_out_ND, keep_ND), kind)
         factor = switches.dropout.scale * switches.attention_dropout.scale
         d_output_DD = _weight_gradient(output_DD, d_y_ND, context_ND, factor, in_place)
-        d_context_ND = _padded_product(d_y_ND, output_DD, factor)
+        d_context_ND = _padded_product(d_y_ND, weight(output_DD, kind), x_ND, factor)
         d_rows_NP, d_memory_MQ = ctx.core.backward(d_context_ND, saved, ctx.geometry)
+        d_rows_NP = operand(d_rows_NP, kind)
         d_inputs_PD = _weight_gradient(inputs_PD, d_rows_NP, normed_ND, 1.0, in_place)
-        d_normed_ND = d_rows_NP @ inputs_PD
+        d_normed_ND = product(d_rows_NP, weight(inputs_PD, kind), torch.empty_like(x_ND))
         d_memory_MD = d_memory_QD = None
         if d_memory_MQ is not None:
+            d_memory_MD = d_memory_MQ.new_empty(len(d_memory_MQ), x_ND.shape[1])
+            d_memory_MQ = operand(d_memory_MQ, kind)
             d_memory_QD = _weight_gradient(memory_QD, d_memory_MQ, memory_MD, 1.0, in_place)
-            d_memory_MD = d_memory_MQ @ memory_QD
+            product(d_memory_MQ, weight(memory_QD, kind), d_memory_MD)
         d_x_ND, d_scale_D, d_shift_D = _norm_gradient(d_normed_ND, x_ND, mean_N, rstd_N, scale_D, shift_D)
         d_x_ND.add_(d_out_ND)
         return d_x_ND, d_memory_MD, d_scale_D, d_shift_D, d_inputs_PD, d_memory_QD, d_output_DD, None, None, None
 
 
-def _padded_product(left_NI: Tensor, right_IO: Tensor, factor: float = 1.0) -> Tensor:
+def _padded_product(left_NI: Tensor, right_IO: Tensor, like_N: Tensor, factor: float = 1.0) -> Tensor:
     """factor x left x right, with a row of zeros after it: where padding takes its numbers from."""
-    out_NO = left_NI.new_empty(len(left_NI) + 1, right_IO.shape[1])
+    out_NO = like_N.new_empty(len(like_N) + 1, right_IO.shape[1])
     out_NO[-1] = 0.0
-    product_NO = out_NO[:-1]
-    torch.addmm(product_NO, left_NI, right_IO, beta=0.0, alpha=factor, out=product_NO)
+    product(left_NI, right_IO, out_NO[:-1], factor)
     return out_NO
-
-
-def _product(left_NI: Tensor, right_IO: Tensor, factor: float) -> Tensor:
-    out_NO = left_NI.new_empty(len(left_NI), right_IO.shape[1])
-    return torch.addmm(out_NO, left_NI, right_IO, beta=0.0, alpha=factor, out=out_NO)
 
 
 def _add_residual(x_ND: Tensor, y_ND: Tensor, noise: Noise) -> Tensor | None:
@@ -222,9 +233,9 @@ def _kept(d_ND: Tensor, keep_ND: Tensor | None) -> Tensor:
 def _weight_gradient(weight_OI: Tensor, d_NO: Tensor, x_NI: Tensor, factor: float, in_place: bool) -> Tensor | None:
     """factor x d^T x: added to `.grad`, or returned where autograd is to do that."""
     if in_place and weight_OI.grad is not None:
-        weight_OI.grad.addmm_(d_NO.t(), x_NI, alpha=factor)
+        add_product(weight_OI.grad, d_NO.t(), x_NI, factor)
         return None
-    return _product(d_NO.t(), x_NI, factor) if factor != 1.0 else d_NO.t() @ x_NI
+    return product(d_NO.t(), x_NI, torch.empty_like(weight_OI), factor)
 
 
 def _bias_gradient(bias_O: Tensor, d_NO: Tensor, factor: float, in_place: bool) -> Tensor | None:

@@ -1,10 +1,12 @@
-"""Attention in C, built by this machine's own compiler: `attention.c` next to this file.
+"""Attention and the gradient of logits in C, built by this machine's own compiler: `*.c` next to this file.
 
-Reads heads where the projections left them, in packed rows, and writes packed rows: nothing is padded or copied. Built
-once, kept in the cache directory, and never required: without a compiler, `gathered` computes the same.
+Attention reads heads where the projections left them, in packed rows, and writes packed rows: nothing is padded or
+copied. Built once, kept in the cache directory, and never required: without a compiler, `gathered` and `loss` compute
+the same.
 """
 
 # N, M real tokens, packed (target, source)  G = sentences x heads  T queries  S keys  P, Q = parts x D  D width
+# C tokens of one chunk  V vocabulary
 
 import ctypes
 import hashlib
@@ -22,7 +24,8 @@ from dragoman.core.paths import cache_directory
 from dragoman.model.geometry import Geometry
 from dragoman.model.noise import Noise
 
-SOURCE = Path(__file__).with_name("attention.c")
+SOURCES = tuple(Path(__file__).with_name(name) for name in ("attention.c", "loss.c"))
+HEADERS = (Path(__file__).with_name("vectors.h"),)
 LANES = 16
 """Numbers of a vector, as in the source: rows of attention weights are rounded up to it, heads must be whole ones."""
 FLAGS = (
@@ -49,7 +52,7 @@ class Task(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Kernel:
-    """The two functions of a built library, on tensors."""
+    """The functions of a built library, on tensors."""
 
     library: ctypes.CDLL
 
@@ -64,7 +67,7 @@ class Kernel:
         weights_GTS = rows_NP.new_empty(num_matrices, queries.longest, stride)
         context_ND = rows_NP.new_empty(queries.num_tokens, width)
         task = _task(rows_NP, memory_MQ, geometry, keep_GTS, weights_GTS)
-        self._run("attention_forward", task, context_ND.data_ptr(), width)
+        self._run("attention_forward", ctypes.byref(task), *map(ctypes.c_int64, (context_ND.data_ptr(), width)))
         return context_ND, (rows_NP, memory_MQ, keep_GTS, weights_GTS)
 
     def backward(
@@ -77,11 +80,28 @@ class Kernel:
         d_memory_MQ = None if memory_MQ is None else torch.empty_like(memory_MQ[: geometry.keys.num_tokens])
         width = _width(rows_NP, memory_MQ)
         task = _task(rows_NP, memory_MQ, geometry, keep_GTS, weights_GTS)
-        self._run("attention_backward", task, d_context_ND.data_ptr(), width, *_places(d_rows_NP, d_memory_MQ, width))
+        places = d_context_ND.data_ptr(), width, *_places(d_rows_NP, d_memory_MQ, width)
+        self._run("attention_backward", ctypes.byref(task), *map(ctypes.c_int64, places))
         return d_rows_NP, d_memory_MQ
 
-    def _run(self, name: str, task: Task, *arguments: int) -> None:
-        if getattr(self.library, name)(ctypes.byref(task), *map(ctypes.c_int64, arguments)):
+    def loss_rows(self, logits_CV: Tensor, target_C: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+        """Logits in bfloat16 become their own gradient; the logit and the probability of each target.
+
+        There may be more rows of logits than targets; those are left alone.
+        """
+        told_2C = torch.empty(2, len(target_C))
+        places = (told_2C[0].data_ptr(), told_2C[1].data_ptr(), torch.get_num_threads())
+        self._run(
+            "loss_rows",
+            ctypes.c_void_p(logits_CV.data_ptr()),
+            *(ctypes.c_int64(number) for number in (len(target_C), logits_CV.shape[1], target_C.data_ptr())),
+            ctypes.c_float(smoothing),
+            *map(ctypes.c_int64, places),
+        )
+        return told_2C[0], told_2C[1]
+
+    def _run(self, name: str, *arguments: object) -> None:
+        if getattr(self.library, name)(*arguments):
             raise MemoryError
 
 
@@ -96,8 +116,9 @@ def built() -> Kernel | None:
     if torch.backends.cpu.get_cpu_capability() != "AVX512":
         return None  # its tiles fill the registers of AVX-512: with fewer, torch's own may be faster
     with suppress(OSError, subprocess.SubprocessError):
-        key = hashlib.sha256(b"\0".join((SOURCE.read_bytes(), " ".join(FLAGS).encode(), _processor())))
-        library = cache_directory() / "kernels" / f"attention-{key.hexdigest()[:16]}.so"
+        texts = (file.read_bytes() for file in (*SOURCES, *HEADERS))
+        key = hashlib.sha256(b"\0".join((*texts, " ".join(FLAGS).encode(), _processor())))
+        library = cache_directory() / "kernels" / f"kernels-{key.hexdigest()[:16]}.so"
         if not library.exists():
             _build(library)
         return Kernel(ctypes.CDLL(str(library)))
@@ -108,7 +129,7 @@ def _build(library: Path) -> None:
     library.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=library.parent) as directory:
         fresh = Path(directory) / library.name
-        command = ["cc", *FLAGS, "-o", str(fresh), str(SOURCE)]
+        command = ["cc", *FLAGS, "-o", str(fresh), *map(str, SOURCES)]
         subprocess.run(command, check=True, capture_output=True, timeout=BUILD_TIMEOUT_S)
         fresh.replace(library)  # ranks of one host may build at once: all make the same
 

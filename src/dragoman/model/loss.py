@@ -15,6 +15,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from dragoman.model.kernel import built
+from dragoman.model.products import add_product, operand, product, weight
+
 CHUNK_TOKENS = 512
 """256 to 1,024 made no difference that we could measure; more costs memory: 16 MB a chunk for 8,000 pieces."""
 
@@ -45,6 +48,7 @@ def cross_entropy(
     *,
     in_chunks: bool = True,
     accumulate_in_place: bool = False,
+    multiplied_in: torch.dtype | None = None,
 ) -> Loss:
     """The loss of predicting `target_N` from logits `hidden_ND @ weight_VD.T`."""
     if not in_chunks:
@@ -52,7 +56,7 @@ def cross_entropy(
         plain_N = F.cross_entropy(logits_NV.detach(), target_N, reduction="none")
         smoothed_sum = F.cross_entropy(logits_NV, target_N, reduction="sum", label_smoothing=smoothing)
     else:
-        arguments = hidden_ND, weight_VD, target_N, smoothing, accumulate_in_place
+        arguments = hidden_ND, weight_VD, target_N, smoothing, accumulate_in_place, multiplied_in
         smoothed_sum, plain_N = ChunkedCrossEntropy.apply(*arguments)  # type: ignore[no-untyped-call]
     return Loss(smoothed_sum, plain_N.detach())
 
@@ -65,7 +69,13 @@ class ChunkedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, hidden_ND: Tensor, weight_VD: Tensor, target_N: Tensor, smoothing: float, accumulate_in_place: bool
+        ctx: Any,
+        hidden_ND: Tensor,
+        weight_VD: Tensor,
+        target_N: Tensor,
+        smoothing: float,
+        accumulate_in_place: bool,
+        kind: torch.dtype | None,
     ) -> tuple[Tensor, Tensor]:
         needs_gradient = any(ctx.needs_input_grad)
         d_hidden_ND = torch.empty_like(hidden_ND)
@@ -73,17 +83,16 @@ class ChunkedCrossEntropy(torch.autograd.Function):
         d_weight_VD = (hidden_ND.sum(dim=0) * -share).expand_as(weight_VD)  # the smoothing's own part
         d_weight_VD = d_weight_VD.contiguous() if needs_gradient else d_weight_VD
         target_logit_N, probability_N = hidden_ND.new_empty(2, len(hidden_ND))
+        ready_VD = weight(weight_VD, kind)
         for start in range(0, len(hidden_ND), CHUNK_TOKENS):
             rows = slice(start, start + CHUNK_TOKENS)
-            hidden_CD, target_C1 = hidden_ND[rows], target_N[rows, None]
-            logits_CV = hidden_CD @ weight_VD.t()
-            target_logit_N[rows] = logits_CV.gather(1, target_C1).squeeze(1)
-            d_logits_CV = torch.softmax(logits_CV, dim=1, out=logits_CV)
-            probability_N[rows] = d_logits_CV.gather(1, target_C1).squeeze(1)
+            hidden_CD, target_C1 = operand(hidden_ND[rows], kind), target_N[rows, None]
+            d_logits_CV, target_logit_N[rows], probability_N[rows] = _gradient(
+                hidden_CD, ready_VD, target_C1, smoothing, hidden_ND.dtype
+            )
             if needs_gradient:
-                d_logits_CV.scatter_add_(1, target_C1, d_logits_CV.new_full(target_C1.shape, smoothing - 1))
-                torch.mm(d_logits_CV, weight_VD, out=d_hidden_ND[rows])
-                d_weight_VD.addmm_(d_logits_CV.t(), hidden_CD)
+                product(d_logits_CV, ready_VD, d_hidden_ND[rows])
+                add_product(d_weight_VD, d_logits_CV.t(), hidden_CD)
         if needs_gradient:
             d_hidden_ND.sub_(weight_sum_D, alpha=share)
             ctx.save_for_backward(d_hidden_ND, d_weight_VD)
@@ -103,8 +112,27 @@ class ChunkedCrossEntropy(torch.autograd.Function):
         gradient_VD = ctx.weight_VD.grad
         if ctx.accumulate_in_place and gradient_VD is not None:
             gradient_VD.add_(d_weight_VD, alpha=float(d_smoothed))
-            return d_hidden_ND, None, None, None, None
-        return d_hidden_ND, d_weight_VD * d_smoothed, None, None, None
+            return d_hidden_ND, None, None, None, None, None
+        return d_hidden_ND, d_weight_VD * d_smoothed, None, None, None, None
+
+
+def _gradient(
+    hidden_CD: Tensor, weight_VD: Tensor, target_C1: Tensor, smoothing: float, kind: torch.dtype
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradient of the logits of a chunk but for what smoothing adds to all; logit and probability of each target.
+
+    Ready to be multiplied, as `hidden` and `weight` are; in `kind` of numbers otherwise.
+    """
+    kernel = built() if hidden_CD.dtype == torch.bfloat16 else None
+    if kernel is not None:
+        narrow_CV = hidden_CD @ weight_VD.t()
+        return narrow_CV, *kernel.loss_rows(narrow_CV, target_C1, smoothing)
+    logits_CV = product(hidden_CD, weight_VD.t(), hidden_CD.new_empty(len(target_C1), len(weight_VD), dtype=kind))
+    target_logit_C = logits_CV.gather(1, target_C1).squeeze(1)
+    d_logits_CV = torch.softmax(logits_CV, dim=1, out=logits_CV)
+    probability_C = d_logits_CV.gather(1, target_C1).squeeze(1)
+    d_logits_CV.scatter_add_(1, target_C1, d_logits_CV.new_full(target_C1.shape, smoothing - 1))
+    return operand(d_logits_CV, hidden_CD.dtype), target_logit_C, probability_C
 
 
 def _surprise(probability_N: Tensor, target_logit_N: Tensor, hidden_ND: Tensor, weight_VD: Tensor) -> Tensor:

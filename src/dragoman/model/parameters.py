@@ -5,6 +5,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from dragoman.model.noise import SILENCE, Noise
@@ -45,3 +46,5 @@ class Switches:
     activation_dropout: Noise = SILENCE
     accumulate_in_place: bool = False
     """Add weight gradients straight into `.grad` where there is one; autograd's hooks on these weights do not run."""
+    multiplied_in: torch.dtype | None = None
+    """Kind of numbers in matrix products on a CPU; None is that of the weights."""

@@ -149,6 +149,8 @@ class Transformer(nn.Module):
             )
         self.ids = ids
         self.accumulate_in_place = False
+        self.multiplied_in: torch.dtype | None = None
+        """Kind of numbers in the matrix products of training on a CPU; None is that of the weights."""
         self._generator: torch.Generator | None = None
         self.target_embedding = nn.Parameter(torch.empty(target_vocabulary, config.width))
         if config.tied != "three":
@@ -208,6 +210,7 @@ class Transformer(nn.Module):
             self.config.label_smoothing,
             in_chunks=sublayers(hidden_ND.device) is fused,
             accumulate_in_place=self.accumulate_in_place,
+            multiplied_in=self._switches().multiplied_in,
         )
 
     @torch.no_grad()
@@ -287,7 +290,9 @@ class Transformer(nn.Module):
             return Switches(self.config.activation)
         rates = self.config.dropout, self.config.attention_dropout, self.config.activation_dropout
         dropout, attention, activation = (Noise(rate, self._generator) for rate in rates)
-        return Switches(self.config.activation, dropout, attention, activation, self.accumulate_in_place)
+        return Switches(
+            *(self.config.activation, dropout, attention, activation), self.accumulate_in_place, self.multiplied_in
+        )
 
 
 def sinusoids(length: int, width: int) -> Tensor:

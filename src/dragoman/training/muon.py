@@ -1,7 +1,7 @@
 """Muon (Jordan et al. 2024): the momentum of a matrix, with all its singular values brought near one, is its step.
 
-torch.optim.Muon multiplies in bfloat16, matrix by matrix, which is slow on CPUs that have none. This one keeps the
-gradient's precision and takes all blocks of one shape at once.
+torch.optim.Muon multiplies in bfloat16, matrix by matrix, which is slow on CPUs that have none. This one multiplies in
+the numbers it is told to, and takes all blocks of one shape at once.
 """
 
 import math
@@ -24,9 +24,12 @@ TINY = 1e-7
 class Muon:
     """Moves matrices. Projections that lie in one matrix are blocks of their own."""
 
-    def __init__(self, named: Mapping[str, nn.Parameter], weight_decay: float) -> None:
+    def __init__(
+        self, named: Mapping[str, nn.Parameter], weight_decay: float, multiplied_in: torch.dtype | None = None
+    ) -> None:
         self._named = dict(named)
         self._weight_decay = weight_decay
+        self._multiplied_in = multiplied_in
         self.momenta = {name: torch.zeros_like(parameter) for name, parameter in named.items()}
 
     @torch.no_grad()
@@ -41,7 +44,8 @@ class Muon:
                 groups.setdefault(tuple(towards.shape), []).append((block, towards))  # type: ignore[arg-type]
         for shape, members in groups.items():
             step = -rate * LIKE_ADAM * math.sqrt(max(shape))
-            directions = orthogonal(torch.stack([towards for _, towards in members]))
+            stacked = torch.stack([towards for _, towards in members])
+            directions = orthogonal(stacked.to(self._multiplied_in or stacked.dtype))
             for (block, _), direction in zip(members, directions, strict=True):
                 block.mul_(1 - rate * self._weight_decay).add_(direction, alpha=step)
 

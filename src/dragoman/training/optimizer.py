@@ -21,13 +21,14 @@ MOMENTS = (*ADAM_MOMENTS, "momentum")
 class Optimizer:
     """Adam over all parameters of a model, or Muon over the matrices inside layers; matrices decay, vectors do not."""
 
-    def __init__(self, model: nn.Module, config: OptimizerConfig) -> None:
+    def __init__(self, model: nn.Module, config: OptimizerConfig, multiplied_in: torch.dtype | None = None) -> None:
         self._config = config
         self._named = dict(model.named_parameters())
         is_muons = {
             name: config.kind == "muon" and p.dim() == 2 and "embedding" not in name for name, p in self._named.items()
         }
-        self._muon = Muon({name: p for name, p in self._named.items() if is_muons[name]}, config.weight_decay)
+        matrices = {name: p for name, p in self._named.items() if is_muons[name]}
+        self._muon = Muon(matrices, config.weight_decay, multiplied_in)
         self._adams = {name: p for name, p in self._named.items() if not is_muons[name]}
         groups = [
             {"params": [p for p in self._adams.values() if p.dim() >= 2], "weight_decay": config.weight_decay},

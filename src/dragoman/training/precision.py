@@ -12,6 +12,7 @@ from functools import partial
 import torch
 
 from dragoman.core.errors import UserError
+from dragoman.training.world import World
 
 FIRST_SCALE = 2.0**15
 LARGEST_SCALE = 2.0**24
@@ -43,16 +44,43 @@ class LossScale:
         return self.is_dynamic and self.value > 1.0
 
 
-def precision_for(wanted: str, device: torch.device) -> tuple[Callable[[], AbstractContextManager[object]], LossScale]:
-    """How to enter a forward pass, and the first loss scale: full precision on CPUs, half where the device has it."""
+@dataclass(frozen=True)
+class Precision:
+    """How a device computes: fp32, bf16 or fp16."""
+
+    name: str
+    autocast: Callable[[], AbstractContextManager[object]] = nullcontext
+    """Entered for each forward pass."""
+    loss_scale: LossScale = LossScale()
+    multiplied_in: torch.dtype | None = None
+    """On a CPU: kind of numbers in matrix products."""
+
+
+def precision_for(wanted: str, device: torch.device) -> Precision:
+    """What `training.precision` means on a device: `auto` is half precision where the device has arithmetic for it."""
     if wanted == "auto":
-        if device.type != "cuda":
-            return nullcontext, LossScale()  # bf16 on a CPU without it is 3 to 4 times slower
-        wanted = "bf16" if torch.cuda.get_device_capability(device) >= (8, 0) else "fp16"
+        wanted = _own_precision(device)
     if wanted == "fp32":
-        return nullcontext, LossScale()
-    if device.type == "cpu" and wanted == "fp16":
-        raise UserError("training.precision = fp16 needs a GPU", "set training.precision = auto")
+        return Precision("fp32")
+    if device.type == "cpu":
+        if wanted == "fp16":
+            raise UserError("training.precision = fp16 needs a GPU", "set training.precision = auto")
+        return Precision("bf16", multiplied_in=torch.bfloat16)
     kind = torch.bfloat16 if wanted == "bf16" else torch.float16
     scale = LossScale(FIRST_SCALE, is_dynamic=True) if wanted == "fp16" else LossScale()
-    return partial(torch.autocast, device.type, dtype=kind), scale
+    return Precision(wanted, partial(torch.autocast, device.type, dtype=kind), scale)
+
+
+def agreed_precision(wanted: str, world: World) -> Precision:
+    """The same on all ranks: full precision where their devices differ in what they have. Every rank must call this."""
+    own = precision_for(wanted, world.device)
+    names = set(world.gather_bytes(own.name.encode()))
+    return own if len(names) == 1 else precision_for("fp32", world.device)
+
+
+def _own_precision(device: torch.device) -> str:
+    if device.type == "cuda":
+        return "bf16" if torch.cuda.get_device_capability(device) >= (8, 0) else "fp16"
+    capabilities = torch.cpu.get_capabilities()
+    has_bf16 = any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16"))
+    return "bf16" if has_bf16 else "fp32"  # without such arithmetic bf16 is 3 to 4 times slower

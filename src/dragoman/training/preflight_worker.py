@@ -34,7 +34,7 @@ from dragoman.model.machine import prepare_cpu
 from dragoman.theory.wire import ring_bytes
 from dragoman.training.gradients import Gradients
 from dragoman.training.optimizer import Optimizer
-from dragoman.training.precision import precision_for
+from dragoman.training.precision import agreed_precision
 from dragoman.training.world import World, joined
 
 MARK = "PREFLIGHT "
@@ -169,9 +169,10 @@ def timed_steps(directory: Path, world: World, num_hosts: int) -> Iterator[tuple
     source, target = (Vocabulary(paths.vocabulary(side)) for side in ("source", "target"))
     is_shared = len({vocabulary.file for vocabulary in corpus.vocabularies.values()}) == 1
     model = build_model(config, source, target, is_shared=is_shared).to(world.device)
-    gradients, optimizer = Gradients.of(model), Optimizer(model, config.optimizer)
+    precision = agreed_precision(config.training.precision, world)
+    model.multiplied_in = precision.multiplied_in
+    gradients, optimizer = Gradients.of(model), Optimizer(model, config.optimizer, precision.multiplied_in)
     model.accumulate_in_place = world.device.type == "cpu"
-    autocast, _ = precision_for(config.training.precision, world.device)
     train = corpus.split("train")
     plan = Plan(train.lengths(), config.training.seed, config.batching.tokens_per_step)
     stream = open_stream(
@@ -184,7 +185,7 @@ def timed_steps(directory: Path, world: World, num_hosts: int) -> Iterator[tuple
         seconds = 0.0
         gradients.zero()
         for batch in batches:
-            with autocast():
+            with precision.autocast():
                 loss = model(batch.to(world.device))
             seconds = _timed(loss.smoothed_sum.backward, world)
         optimizer.step(gradients, 0.0, float(torch.linalg.vector_norm(gradients.own)))

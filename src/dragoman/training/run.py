@@ -39,7 +39,7 @@ from dragoman.training.gradients import Gradients
 from dragoman.training.guards import MOST_ROLLBACKS, RATE_CUT, Signals, Watchdog
 from dragoman.training.journal import Journal
 from dragoman.training.optimizer import Optimizer
-from dragoman.training.precision import LossScale, precision_for
+from dragoman.training.precision import LossScale, Precision, agreed_precision
 from dragoman.training.rungs import on_rung
 from dragoman.training.state import TrainState
 from dragoman.training.status import Status
@@ -65,17 +65,18 @@ class Run:
         self.end = limits.last_step(config.training, self.plan.steps_per_epoch, config.batching.tokens_per_step)
         gradients = Gradients.of(self.model)
         self.model.accumulate_in_place = world.device.type == "cpu"
-        self.optimizer = Optimizer(self.model, config.optimizer)
+        self._precision = precision = agreed_precision(config.training.precision, world)
+        self.model.multiplied_in = precision.multiplied_in
+        self.optimizer = Optimizer(self.model, config.optimizer, precision.multiplied_in)
         self.watchdog = Watchdog(paths.heartbeats, world.rank, world_size=world.size)
-        autocast, loss_scale = precision_for(config.training.precision, world.device)
         self.stepper = Stepper(
             model=self.model,
             optimizer=self.optimizer,
             gradients=gradients,
             world=world,
             seed=config.training.seed,
-            autocast=autocast,
-            loss_scale=loss_scale,
+            autocast=precision.autocast,
+            loss_scale=precision.loss_scale,
             waiting=self.watchdog.waiting,
         )
         translator = Translator(self.model, source, target, config.decoding)
@@ -116,7 +117,7 @@ class Run:
         if self.world.size > 1:
             self.tell("communication", state.step, f"gradients cross the wire as {self._chosen.why}")
         if self.world.is_main:
-            write_atomically(self.paths.environment, records.dumps(environment(self.world)))
+            write_atomically(self.paths.environment, records.dumps(environment(self.world, self._precision)))
         self.model.train()
         return state
 
@@ -245,7 +246,7 @@ def _refuse_other_vocabulary(corpus: Corpus, paths: RunPaths) -> None:
             )
 
 
-def environment(world: World) -> dict[str, Any]:
+def environment(world: World, precision: Precision) -> dict[str, Any]:
     """What the run ran on."""
     return {
         "dragoman": dragoman.__version__,
@@ -256,6 +257,7 @@ def environment(world: World) -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0)),
         "threads": torch.get_num_threads(),
         "world_size": world.size,
+        "precision": precision.name,
         "device_type": world.device.type,
         "device": torch.cuda.get_device_name(world.device) if world.device.type == "cuda" else platform.processor(),
     }

@@ -73,6 +73,35 @@ def test_large_scores_stay_finite_and_right() -> None:
     assert close(ours, theirs)
 
 
+@needs_kernel
+@pytest.mark.parametrize("vocabulary", [16, 37, 1000])
+def test_the_gradient_of_logits_is_that_of_torch_to_the_last_bit_of_bfloat16(vocabulary: int) -> None:
+    generator = torch.Generator().manual_seed(4)
+    logits = torch.randn(9, vocabulary, generator=generator).mul_(5.0).bfloat16()
+    target = torch.randint(0, vocabulary, (7,), generator=generator)  # two rows of filling have none
+    expected = torch.softmax(logits.float(), dim=1)
+    probability = expected[torch.arange(7), target]
+    expected[torch.arange(7), target] += 0.1 - 1.0
+    own, ours = kernel.built(), logits.clone()
+    assert own is not None
+    target_logit, ours_probability = own.loss_rows(ours, target, 0.1)
+    assert torch.equal(target_logit, logits[torch.arange(7), target].float())
+    assert torch.allclose(ours_probability, probability, rtol=1e-5)
+    assert torch.allclose(ours[:7].float(), expected[:7], rtol=2**-8, atol=1e-30)
+    assert torch.equal(ours[7:], logits[7:])
+
+
+@needs_kernel
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf])
+def test_bad_logits_stay_bad(bad: float) -> None:
+    logits = torch.zeros(1, 40, dtype=torch.bfloat16)
+    logits[0, 20] = bad
+    own = kernel.built()
+    assert own is not None
+    assert own.loss_rows(logits, torch.tensor([3]), 0.1)[1].isnan().all()
+    assert logits.isnan().all()
+
+
 def gradients_of(threads: int = 1) -> dict[str, Tensor]:
     model = Transformer(CONFIG, 50, 50, IDS)
     model.seed_dropout(3)

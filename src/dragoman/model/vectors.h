@@ -1,0 +1,82 @@
+/* Sixteen numbers at a time, in the compiler's own vectors. */
+
+#include <stdint.h>
+
+#define LANES 16
+typedef float vector __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef int32_t whole_vector __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+static inline vector load(const float *numbers)
+{
+    return *(const vector *) numbers;
+}
+
+static inline void store(float *numbers, vector x)
+{
+    *(vector *) numbers = x;
+}
+
+static inline vector larger(vector x, vector y)
+{
+    whole_vector is_x = x > y;
+    return (vector) (((whole_vector) x & is_x) | ((whole_vector) y & ~is_x));
+}
+
+/* Halves fold onto each other until all lanes hold the result. */
+#define FOLD(x, join)                                                                                                  \
+    x = join(x, __builtin_shuffle(x, (whole_vector) {8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7}));            \
+    x = join(x, __builtin_shuffle(x, (whole_vector) {4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11}));            \
+    x = join(x, __builtin_shuffle(x, (whole_vector) {2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13}));            \
+    x = join(x, __builtin_shuffle(x, (whole_vector) {1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14}))
+
+static inline vector added(vector x, vector y)
+{
+    return x + y;
+}
+
+static inline float largest_lane(vector x)
+{
+    FOLD(x, larger);
+    return x[0];
+}
+
+static inline float sum_of_lanes(vector x)
+{
+    FOLD(x, added);
+    return x[0];
+}
+
+/* e^x for x <= 0, to 1e-7: 2^whole x e^rest, with a polynomial for the rest (Cephes). */
+static inline vector exponential(vector x)
+{
+    whole_vector is_low = x < -87.0f; /* a NaN is not low, and stays what it is */
+    x = (vector) (((whole_vector) ((vector) {0} - 87.0f) & is_low) | ((whole_vector) x & ~is_low));
+    whole_vector whole = __builtin_convertvector(x * 1.44269504f - 0.5f, whole_vector);
+    vector power = (vector) ((whole + 127) << 23), exponent = __builtin_convertvector(whole, vector);
+    vector r = x - exponent * 0.693359375f + exponent * 2.12194440e-4f;
+    vector p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    return (p * r * r + r + 1.0f) * power;
+}
+
+/* `count` numbers, followed by room up to a whole vector, become their softmax before division; gives the sum to divide
+   by. What stands after them becomes 0 or nearly so. */
+static inline float exponentials(float *numbers, int64_t count)
+{
+    int64_t end = (count + LANES - 1) / LANES * LANES;
+    for (int64_t i = count; i < end; i++)
+        numbers[i] = -1e30f;
+    vector most = load(numbers), total = {0};
+    for (int64_t i = LANES; i < end; i += LANES)
+        most = larger(most, load(numbers + i));
+    most = (vector) {0} + largest_lane(most);
+    for (int64_t i = 0; i < end; i += LANES) {
+        vector e = exponential(load(numbers + i) - most);
+        store(numbers + i, e);
+        total += e;
+    }
+    return sum_of_lanes(total);
+}
