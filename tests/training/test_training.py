@@ -22,6 +22,11 @@ def test_evaluations_come_when_they_are_due(whole_run: TinyRun) -> None:
     assert (whole_run.directory / "samples" / "step_0000012.txt").read_text().count("translation") == 8
 
 
+def test_before_the_first_step_few_sentences_are_translated(whole_run: TinyRun, whole_run_of_two: TinyRun) -> None:
+    assert [record.num_sentences for record in whole_run.evals()] == [32, 40, 40]
+    assert whole_run_of_two.evals()[0].num_sentences == 32
+
+
 def test_all_ranks_measure_the_same(whole_run: TinyRun, whole_run_of_two: TinyRun) -> None:
     one, two = whole_run.evals()[0], whole_run_of_two.evals()[0]
     assert two.dev_loss == pytest.approx(one.dev_loss, rel=1e-6)

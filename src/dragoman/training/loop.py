@@ -146,7 +146,7 @@ def _record(run: Run, state: TrainState, step: Step, result: StepResult, rate: f
 def evaluate(run: Run, state: TrainState) -> TrainState:
     """Measure, write it down, say it. Every rank must call this."""
     with run.watchdog.waiting():
-        evaluation = run.evaluate()
+        evaluation = run.evaluate(is_first=state.step == 0)
     score = evaluation.score
     state = state.after_pause(evaluation.seconds)
     record = EvalRecord(

@@ -161,10 +161,10 @@ class Run:
             after_step=after_step,
         )
 
-    def evaluate(self) -> Evaluation:
+    def evaluate(self, *, is_first: bool) -> Evaluation:
         """Measure the weights that would be used. Every rank must call this."""
         with self.optimizer.inference_weights_in(self.model):
-            return self._evaluator.evaluate(self.model)
+            return self._evaluator.evaluate(self.model, is_first=is_first)
 
     def save(self, state: TrainState) -> None:
         """Hand a checkpoint to the main rank's writer; what became of the ones before is told. For every rank."""
