@@ -15,6 +15,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,11 +31,19 @@ from dragoman.core.run_records import EvalRecord
 from dragoman.training.precision import precision_for
 
 HERE = Path(__file__).parent
-NUM_PIECES = 8000
-AVERAGED = (1, 3, 5, 10)
-"""Means of so many last checkpoints are tried on val, as far as a run keeps them; 1 is the best by dev loss."""
-LENGTH_PENALTIES = (1.0, 0.6, 1.4)
-"""The first is that of choosing the mean; then all are tried on val."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is tried on val when a training is over."""
+
+    averaged: tuple[int, ...]
+    """Means of so many last checkpoints; 1 is the best by dev loss."""
+    length_penalties: tuple[float, ...]
+    """The first is that of choosing the mean; then all are tried."""
+
+
+RECIPES = {"fast": Choices((1, 3, 5), (1.0, 0.6, 1.4)), "published": Choices((10,), (0.8,))}
 
 
 def dragoman(*words: str) -> str:
@@ -52,10 +61,10 @@ def bleu(run: Path, part: str, averaged: int, length_penalty: float) -> tuple[fl
     return found["bleu"], found["bleu_signature"]
 
 
-def chosen(run: Path, num_kept: int) -> tuple[int, float, float]:
+def chosen(run: Path, choices: Choices) -> tuple[int, float, float]:
     """The mean of checkpoints and the length penalty that are best on val, one after the other, and their BLEU."""
-    usual, *others = LENGTH_PENALTIES
-    by_mean = {count: bleu(run, "val", count, usual)[0] for count in AVERAGED if count <= num_kept}
+    usual, *others = choices.length_penalties
+    by_mean = {count: bleu(run, "val", count, usual)[0] for count in choices.averaged}
     averaged = max(by_mean, key=lambda count: by_mean[count])
     by_penalty = {usual: by_mean[averaged], **{one: bleu(run, "val", averaged, one)[0] for one in others}}
     length_penalty = max(by_penalty, key=lambda one: by_penalty[one])
@@ -67,14 +76,14 @@ def attempt(name: str, recipe: str, seed: int, settings: Sequence[str]) -> Attem
     run = directory / f"{name}-seed{seed}"
     run.parent.mkdir(parents=True, exist_ok=True)
     text = (HERE / f"{recipe}.toml").read_text(encoding="utf-8")
-    places = {"cache": directory, "data": shared_data() / "multi30k", "size": NUM_PIECES}
+    places = {"cache": directory, "data": shared_data() / "multi30k"}
     filled = directory / f"{run.name}.toml"
     filled.write_text(text.format(**places), encoding="utf-8")
     changes = [word for setting in (*settings, f"training.seed={seed}") for word in ("--set", setting)]
     dragoman("train", str(filled), "--run", str(run), *changes)
     evals = list(records.read_lines(RunPaths(run).evals, EvalRecord))
-    training = config_file.load(RunPaths(run).config).training
-    averaged, length_penalty, val_bleu = chosen(run, training.keep_last)
+    wanted = config_file.load(RunPaths(run).config).training.precision
+    averaged, length_penalty, val_bleu = chosen(run, RECIPES[recipe])
     test_bleu, signature = bleu(run, "test_2016_flickr", averaged, length_penalty)
     return Attempt(
         time=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -83,7 +92,7 @@ def attempt(name: str, recipe: str, seed: int, settings: Sequence[str]) -> Attem
         seed=seed,
         settings=tuple(settings),
         machine=machine(),
-        precision=precision_for(training.precision, torch.device("cpu")).name,
+        precision=precision_for(wanted, torch.device("cpu")).name,
         minutes=evals[-1].training_s / 60,
         steps=evals[-1].step,
         tokens=evals[-1].tokens,
@@ -99,7 +108,7 @@ def attempt(name: str, recipe: str, seed: int, settings: Sequence[str]) -> Attem
 
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("recipe", nargs="?", default="fast", choices=("fast", "published"))
+    parser.add_argument("recipe", nargs="?", default="fast", choices=tuple(RECIPES))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--name", default="", help="what the attempt is called; the recipe's name if left out")
     parser.add_argument("--set", action="append", default=[], metavar="a.b=c")

@@ -131,5 +131,5 @@ def test_mean_and_length_penalty_are_chosen_on_val_one_after_the_other(monkeypat
         return {1: 40.0, 3: 41.0, 5: 40.5}[averaged] + {0.6: -1.0, 1.0: 0.0, 1.4: 0.2}[length_penalty], "signature"
 
     monkeypatch.setattr(record, "bleu", bleu)
-    assert record.chosen(Path("run"), 5) == (3, 1.4, 41.2)
+    assert record.chosen(Path("run"), record.RECIPES["fast"]) == (3, 1.4, 41.2)
     assert asked == [("val", n, 1.0) for n in (1, 3, 5)] + [("val", 3, 0.6), ("val", 3, 1.4)]
