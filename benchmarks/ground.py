@@ -1,6 +1,7 @@
 """Where benchmarks keep their data and the environments of the peers: outside the repository, in the user's cache."""
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dragoman" / "bench"
+
+
+def machine() -> str:
+    """What numbers were taken on."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")] or ["unknown"]
+    memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{os.cpu_count()} × {names[0]}, {memory_gib:.0f} GiB, Python {platform.python_version()}"
 
 
 def shared_data() -> Path:

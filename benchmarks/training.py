@@ -10,11 +10,12 @@ import dataclasses
 import json
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.multi30k import NUM_PIECES
-from benchmarks.peers.roster import DRAGOMAN, PEERS, python_of
+from benchmarks.peers.participant import HALF_VARIABLE
+from benchmarks.peers.roster import DRAGOMAN, HALF_PEERS, PEERS, python_of
 from benchmarks.turns import Clock, Participant, Start, race
 from dragoman.core.config import ModelConfig
 from dragoman.theory.cost import flops_per_target_token
@@ -22,6 +23,8 @@ from dragoman.theory.cost import flops_per_target_token
 LENGTHS = 15.28, 15.77
 """Mean source and target tokens with end-of-sentence."""
 CEILING = "matrices"
+HALF = "-bf16"
+"""Ending of who trains in bfloat16."""
 THREADS = {"OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
 
 
@@ -41,11 +44,16 @@ class Entry:
 def entries(is_quiet: bool = False) -> dict[str, Entry]:
     """All that can take part; on a quiet machine ours and the ceiling pin their threads and let them wait actively."""
     own = {"GOMP_CPU_AFFINITY": "0-1", "OMP_WAIT_POLICY": "active"} if is_quiet else {}
-    return {
+    full = {
         CEILING: Entry("matrices", variables=own),
         DRAGOMAN: Entry("dragoman_training", variables=own),
         **{key: Entry(key, key) for key in PEERS if key != DRAGOMAN},
     }
+    half = {
+        key + HALF: replace(full[key], variables={**full[key].variables, HALF_VARIABLE: "1"})
+        for key in (CEILING, DRAGOMAN, *HALF_PEERS)
+    }
+    return full | half
 
 
 def flops_of(preset: str) -> float:

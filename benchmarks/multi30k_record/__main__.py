@@ -21,10 +21,9 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.ground import CACHE, shared_data
+from benchmarks.ground import CACHE, machine, shared_data
 from benchmarks.multi30k_record.attempts import ATTEMPTS, GOAL, Attempt, load
 from benchmarks.multi30k_record.page import publish
-from benchmarks.peers.__main__ import machine
 from dragoman.core import config_file, records
 from dragoman.core.paths import RunPaths
 from dragoman.core.run_records import EvalRecord

@@ -7,24 +7,24 @@ again stay as they were.
 """
 
 import argparse
-import os
-import platform
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
+
+import torch
 
 from benchmarks import decoding, prepare, training
-from benchmarks.ground import ROOT
+from benchmarks.ground import ROOT, machine
 from benchmarks.marked_page import put
 from benchmarks.peers.chart import chart
 from benchmarks.peers.decoders import ENGINES
 from benchmarks.peers.page import TITLES, page, summary
 from benchmarks.peers.preparers import PREPARERS
 from benchmarks.peers.results import Column, Results, Row, joined, load, rows_of, save
-from benchmarks.peers.roster import DRAGOMAN, PEERS, install_all
+from benchmarks.peers.roster import DRAGOMAN, HALF_PEERS, PEERS, install_all
 from benchmarks.turns import FailedError, Race, race
 from dragoman.core.files import write_atomically
+from dragoman.training.precision import precision_for
 
 RESULTS = ROOT / "benchmarks" / "peers" / "results.json"
 README, PAGE, CHART = ROOT / "README.md", ROOT / "docs" / "PEERS.md", ROOT / "docs" / "images" / "peers.svg"
@@ -39,27 +39,29 @@ Found = tuple[tuple[Row, ...], dict[str, str]]
 """Rows, and why others are not among them."""
 
 
-def train(preset: str, options: argparse.Namespace) -> Iterator[Found]:
-    """Training speed in as many heats as memory needs."""
+def train(column: str, options: argparse.Namespace) -> Iterator[Found]:
+    """Training speed in as many heats as memory needs; with bfloat16 only those who have it."""
+    _, preset, *half = column.split("-")
+    ending = training.HALF if half else ""
     entries, failed = training.entries(is_quiet=options.quiet), dict(options.missing)
-    peers = [key for key in PEERS if key != DRAGOMAN and key not in failed]
+    peers = [key for key in (HALF_PEERS if half else PEERS) if key != DRAGOMAN and key not in failed]
     done: list[tuple[Row, ...]] = []
     for first in range(0, len(peers), PEERS_AT_ONCE[preset]):
         chosen = [training.CEILING, DRAGOMAN, *peers[first : first + PEERS_AT_ONCE[preset]]]
-        starts = {key: entries[key].start(preset) for key in chosen}
+        starts = {key + ending: entries[key + ending].start(preset) for key in chosen}
         heat: tuple[Row, ...] = ()
         for now in race(starts, options.rounds, options.slice_s):
-            heat, failed = training_rows(now, preset), failed | now.failed
+            heat, failed = training_rows(now, column, training.CEILING + ending), failed | now.failed
             yield joined([*done, heat]), failed
         done.append(heat)
 
 
-def training_rows(now: Race, preset: str) -> tuple[Row, ...]:
+def training_rows(now: Race, column: str, ceiling: str) -> tuple[Row, ...]:
     """Rows of one heat, the ceiling taken as what the others are measured by."""
     rates = {each.name: each.rates("wall_s") for each in now.participants}
-    ceiling = rates.pop(training.CEILING)
+    peaks = rates.pop(ceiling)
     peaks_mb = {each.name: each.peak_rss_mb for each in now.participants}
-    return rows_of(f"training-{preset}", rates, peaks_mb, ceiling, training.flops_of(preset))
+    return rows_of(column, rates, peaks_mb, peaks, training.flops_of(column.split("-")[1]))
 
 
 def decode(name: str, engines: Sequence[str], options: argparse.Namespace) -> Iterator[Found]:
@@ -88,21 +90,15 @@ def prepare_text(options: argparse.Namespace) -> Iterator[Found]:
 
 
 COLUMNS: dict[str, tuple[str, Callable[[argparse.Namespace], Iterator[Found]]]] = {
-    "training-small": ("target tokens/s", partial(train, "small")),
-    "training-base": ("target tokens/s", partial(train, "base")),
+    **{
+        f"training-{kind}": ("target tokens/s", partial(train, f"training-{kind}"))
+        for kind in ("small", "base", "small-bf16", "base-bf16")
+    },
     "decoding-float32": ("sentences/s", partial(decode, "decoding-float32", FLOAT_ENGINES)),
     "decoding-int8": ("sentences/s", partial(decode, "decoding-int8", INT8_ENGINES)),
     "preparation": ("sentence pairs/s", prepare_text),
 }
 """The unit of each, and what measures it."""
-
-
-def machine() -> str:
-    """What the numbers were taken on."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")] or ["unknown"]
-    memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{os.cpu_count()} × {names[0]}, {memory_gib:.0f} GiB, Python {platform.python_version()}"
 
 
 def publish(results: Results) -> None:
@@ -130,15 +126,18 @@ def main() -> None:
         print(f"{PEERS[key].name}: {reason}", flush=True)
     if options.install:
         return
-    results = load(RESULTS, machine())
+    results = load(RESULTS)
     for name in options.columns:
+        if name.endswith(training.HALF) and precision_for("auto", torch.device("cpu")).name != "bf16":
+            print(f"{name}: this processor has no arithmetic for it", flush=True)
+            continue
         unit, measure = COLUMNS[name]
         command = f"python -m benchmarks.peers --columns {name} --rounds {options.rounds} --slice-s {options.slice_s:g}"
         command += " --quiet" * options.quiet + f" --copies {options.copies}" * (name == "preparation")
         try:
             for rows, failed in measure(options):
                 day = datetime.now(UTC).date().isoformat()
-                results = results.with_column(Column(name, unit, day, command, rows, failed))
+                results = results.with_column(Column(name, unit, day, command, rows, failed, machine()))
                 publish(results)
                 print(f"{name}: {len(rows[0].rates)} rounds", flush=True)
         except FailedError as error:

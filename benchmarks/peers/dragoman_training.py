@@ -5,7 +5,7 @@ import os
 import torch
 
 from benchmarks import multi30k
-from benchmarks.peers.participant import DROPOUT, LEARNING_RATE, SMOOTHING, task
+from benchmarks.peers.participant import DROPOUT, LEARNING_RATE, SMOOTHING, is_half, task
 from dragoman.core.config import ModelConfig
 from dragoman.model.batch import Batch, SpecialIds
 from dragoman.model.machine import prepare_cpu
@@ -23,6 +23,7 @@ def main() -> None:
     config = ModelConfig(preset=todo.preset, dropout=DROPOUT, label_smoothing=SMOOTHING)
     model = Transformer(config, multi30k.NUM_PIECES, multi30k.NUM_PIECES, ids)
     model.accumulate_in_place = True
+    model.multiplied_in = torch.bfloat16 if is_half() else None
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), fused=True)
     for step, pairs in enumerate(todo.batches()):
         model.seed_dropout(step)

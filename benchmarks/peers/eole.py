@@ -10,7 +10,17 @@ from typing import Any
 import torch
 
 from benchmarks import multi30k
-from benchmarks.peers.participant import BEAM, DROPOUT, LEARNING_RATE, NUM_STEPS, SIZES, SMOOTHING, padded, task
+from benchmarks.peers.participant import (
+    BEAM,
+    DROPOUT,
+    LEARNING_RATE,
+    NUM_STEPS,
+    SIZES,
+    SMOOTHING,
+    autocast,
+    padded,
+    task,
+)
 
 
 def training_settings() -> Any:
@@ -86,8 +96,9 @@ def main() -> None:
         rest = dict.fromkeys(("cid", "cid_line_number"), [0] * len(pairs))
         num_tokens = sum(len(target) for _, target in pairs)
         optimizer.zero_grad(set_to_none=True)
-        hidden, attentions, _ = model(source, target, lengths)
-        loss, *_ = loss_of({"src": source, "srclen": lengths, "tgt": target, **rest}, hidden, attentions)
+        with autocast():
+            hidden, attentions, _ = model(source, target, lengths)
+            loss, *_ = loss_of({"src": source, "srclen": lengths, "tgt": target, **rest}, hidden, attentions)
         optimizer.backward(loss / num_tokens)
         optimizer.step()
         todo.done(num_tokens)

@@ -6,7 +6,17 @@ from typing import Any
 import torch
 
 from benchmarks import multi30k
-from benchmarks.peers.participant import BEAM, DROPOUT, LEARNING_RATE, NUM_STEPS, SIZES, SMOOTHING, padded, task
+from benchmarks.peers.participant import (
+    BEAM,
+    DROPOUT,
+    LEARNING_RATE,
+    NUM_STEPS,
+    SIZES,
+    SMOOTHING,
+    autocast,
+    padded,
+    task,
+)
 
 
 def main() -> None:
@@ -19,10 +29,11 @@ def main() -> None:
         source = torch.from_numpy(padded([source for source, _ in pairs]))
         target = torch.from_numpy(padded([target for _, target in pairs]))
         before = torch.cat((torch.full_like(target[:, :1], multi30k.BOS), target[:, :-1]), dim=1)
-        logits = network(input_ids=source, attention_mask=source.ne(multi30k.PAD), decoder_input_ids=before).logits
-        loss = torch.nn.functional.cross_entropy(
-            logits.flatten(0, 1), target.flatten(), ignore_index=multi30k.PAD, label_smoothing=SMOOTHING
-        )
+        with autocast():
+            logits = network(input_ids=source, attention_mask=source.ne(multi30k.PAD), decoder_input_ids=before).logits
+            loss = torch.nn.functional.cross_entropy(
+                logits.flatten(0, 1), target.flatten(), ignore_index=multi30k.PAD, label_smoothing=SMOOTHING
+            )
         torch.autograd.backward(loss)
         optimizer.step()
         optimizer.zero_grad()

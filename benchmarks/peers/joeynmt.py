@@ -11,7 +11,17 @@ import numpy as np
 import torch
 
 from benchmarks import multi30k
-from benchmarks.peers.participant import BEAM, DROPOUT, LEARNING_RATE, NUM_STEPS, SIZES, SMOOTHING, padded, task
+from benchmarks.peers.participant import (
+    BEAM,
+    DROPOUT,
+    LEARNING_RATE,
+    NUM_STEPS,
+    SIZES,
+    SMOOTHING,
+    autocast,
+    padded,
+    task,
+)
 
 
 def main() -> None:
@@ -27,7 +37,8 @@ def main() -> None:
     for pairs in todo.batches():
         batch = batch_of([source for source, _ in pairs], [target for _, target in pairs], vocabulary)
         batch.sort_by_src_length()
-        loss, *_ = model(return_type="loss", **vars(batch))
+        with autocast():
+            loss, *_ = model(return_type="loss", **vars(batch))
         torch.autograd.backward(batch.normalize(loss, normalization="tokens"))
         optimizer.step()
         optimizer.zero_grad()

@@ -2,14 +2,15 @@
 
 import torch
 
-from benchmarks.peers.participant import task
+from benchmarks.peers.participant import is_half, task
 
 
 def main() -> None:
     """Multiply for ever."""
     torch.set_num_threads(2)
     size, counter = 2048, task()
-    left, right, product = torch.randn(size, size), torch.randn(size, size), torch.empty(size, size)
+    kind = torch.bfloat16 if is_half() else torch.float32
+    left, right, product = (torch.randn(size, size).to(kind) for _ in range(3))
     while True:
         torch.mm(left, right, out=product)
         counter.done(2 * size**3)

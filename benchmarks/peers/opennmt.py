@@ -14,7 +14,17 @@ from unittest.mock import MagicMock
 import torch
 
 from benchmarks import multi30k
-from benchmarks.peers.participant import BEAM, DROPOUT, LEARNING_RATE, NUM_STEPS, SIZES, SMOOTHING, padded, task
+from benchmarks.peers.participant import (
+    BEAM,
+    DROPOUT,
+    LEARNING_RATE,
+    NUM_STEPS,
+    SIZES,
+    SMOOTHING,
+    autocast,
+    padded,
+    task,
+)
 
 
 class Empty(ModuleType):
@@ -104,8 +114,9 @@ def main() -> None:
         lengths = torch.tensor([len(source) for source, _ in pairs])
         num_tokens = sum(len(target) for _, target in pairs)
         optimizer.zero_grad(set_to_none=True)
-        hidden, attentions = model(source, target, lengths)
-        loss, _ = loss_of({"src": source, "srclen": lengths, "tgt": target}, hidden, attentions)
+        with autocast():
+            hidden, attentions = model(source, target, lengths)
+            loss, _ = loss_of({"src": source, "srclen": lengths, "tgt": target}, hidden, attentions)
         torch.autograd.backward(loss / num_tokens)
         optimizer.step()
         todo.done(num_tokens)

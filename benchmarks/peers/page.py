@@ -6,12 +6,14 @@ from statistics import median
 
 from benchmarks.peers import fairseq
 from benchmarks.peers.results import Column, Results, Row
-from benchmarks.peers.roster import PEERS
+from benchmarks.peers.roster import HALF_PEERS, PEERS
 
 NAMES = {
     **{key: peer.name for key, peer in PEERS.items()},
     "dragoman": "**Dragoman**",
     "dragoman-int8": "**Dragoman**, int8",
+    "dragoman-bf16": "**Dragoman**, bfloat16",
+    **{f"{key}-bf16": f"{PEERS[key].name}, autocast" for key in HALF_PEERS},
     "dragoman-torch": "Dragoman's search while training",
     "ctranslate2": "CTranslate2 by hand",
     "ctranslate2-int8": "CTranslate2 by hand, int8",
@@ -26,6 +28,8 @@ PARTS = {"sentencepiece", "opennmt-vocabulary", "eole-vocabulary"}
 TITLES = {
     "training-small": "Training `small`",
     "training-base": "Training `base`",
+    "training-small-bf16": "Training `small`, bfloat16",
+    "training-base-bf16": "Training `base`, bfloat16",
     "decoding-float32": "Decoding, float32",
     "decoding-int8": "Decoding, int8",
     "preparation": "Preparation",
@@ -40,14 +44,14 @@ def page(results: Results) -> str:
     """The chart and all columns, in the order of their titles."""
     columns = [results.columns[name] for name in TITLES if name in results.columns]
     picture = "![Speed and memory of Dragoman and its peers](images/peers.svg)"
-    return "\n\n".join([results.machine, picture, *(section(column) for column in columns)])
+    return "\n\n".join([picture, *(section(column) for column in columns)])
 
 
 def section(column: Column) -> str:
     """One column."""
     lines = [f"### {TITLES[column.name]}: {column.unit}", "", standing(column), "", *table(column)]
     lines += [f"- {name_of(key)} could not take part: {reason}" for key, reason in column.failed.items()]
-    return "\n".join([*lines, "", f"`{column.command}`, {column.measured_at}."])
+    return "\n".join([*lines, "", f"`{column.command}`, {column.measured_at}, on {column.machine}."])
 
 
 def summary(results: Results) -> str:

@@ -5,8 +5,10 @@ stops and continues the process from outside.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from benchmarks import multi30k
 
 SIZES = {"small": (256, 1024, 4, 3), "base": (512, 2048, 8, 6)}
 """Width, inner width, heads, layers of either side."""
+HALF_VARIABLE = "TRAIN_IN_BFLOAT16"
 DROPOUT, SMOOTHING, LEARNING_RATE = 0.1, 0.1, 3e-4
 BEAM, NUM_STEPS = 5, 15
 """Of decoding: every sentence has as many pieces as its translation has steps, eos among them."""
@@ -41,6 +44,18 @@ class Task:
     def reached(self, amount: int) -> None:
         """Count what all steps have done."""
         self.counter[0] = amount
+
+
+def is_half() -> bool:
+    """Whether to train in bfloat16."""
+    return HALF_VARIABLE in os.environ
+
+
+def autocast() -> AbstractContextManager[object]:
+    """For a peer's forward pass."""
+    import torch
+
+    return torch.autocast("cpu", dtype=torch.bfloat16, enabled=is_half())
 
 
 def task() -> Task:

@@ -51,6 +51,8 @@ class Column:
     command: str
     rows: tuple[Row, ...]
     failed: dict[str, str] = field(default_factory=dict)
+    machine: str = ""
+    """What it was measured on: only ratios inside a column mean anything."""
 
     @property
     def ours(self) -> Row:
@@ -70,7 +72,6 @@ class Column:
 class Results:
     """Everything that `make bench-peers` has found so far."""
 
-    machine: str
     columns: dict[str, Column] = field(default_factory=dict)
 
     def with_column(self, column: Column) -> "Results":
@@ -115,13 +116,12 @@ def joined(heats: Sequence[Sequence[Row]]) -> tuple[Row, ...]:
     return tuple(found.values())
 
 
-def load(path: Path, machine: str) -> Results:
-    """What was found before; nothing if it was another machine's or cannot be read."""
+def load(path: Path) -> Results:
+    """What was found before; nothing where nothing was or it cannot be read."""
     try:
-        results = records.from_json(Results, json.loads(path.read_text(encoding="utf-8")))
+        return records.from_json(Results, json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
-        return Results(machine)
-    return results if results.machine == machine else Results(machine)
+        return Results()
 
 
 def save(path: Path, results: Results) -> None:

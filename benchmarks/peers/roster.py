@@ -77,6 +77,10 @@ PEERS = {
 }
 
 
+HALF_PEERS = ("huggingface", "opennmt", "eole", "joeynmt")
+"""Those whose training runs under torch's autocast on a CPU."""
+
+
 def python_of(key: str) -> str:
     """The interpreter of a peer; ours for everyone else."""
     return PEERS[key].python(key) if key in PEERS else sys.executable

@@ -1,17 +1,19 @@
 """What is told of the peers: medians, ratios round by round, fairseq by way of others, tables and the chart."""
 
 import xml.etree.ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from benchmarks import training
 from benchmarks.marked_page import replaced
 from benchmarks.peers import fairseq
 from benchmarks.peers.__main__ import CHART, COLUMNS, PAGE, README, RESULTS
 from benchmarks.peers.chart import chart
 from benchmarks.peers.page import TITLES, page, section, standing, summary
 from benchmarks.peers.results import Column, Results, Row, joined, load, rows_of, save
-from benchmarks.peers.roster import PEERS
+from benchmarks.peers.roster import HALF_PEERS, PEERS
 
 RATES = {"dragoman": [200.0, 100.0, 150.0], "huggingface": [100.0, 80.0, 50.0], "marian": [50.0, 20.0, 30.0]}
 PEAKS_MB = {"dragoman": 900.0, "huggingface": 1800.0, "marian": 1700.0}
@@ -60,10 +62,10 @@ def test_the_summary_sets_ours_beside_the_best_also_where_it_was_converted() -> 
     best = min(column().peers, key=lambda row: row.times)
     assert best.key == "huggingface"
     line = "| Training `small` | Hugging Face Marian | 2.00 (1.25–3.00) | 900 MB | 1,700 MB |"
-    assert summary(Results("this machine").with_column(column())).splitlines()[2:] == [line]
+    assert summary(Results().with_column(column())).splitlines()[2:] == [line]
     alone = Column("training-base", "", "", "", rows_of("training-base", {"dragoman": [400.0], "opennmt": [239.0]}, {}))
     line = "| Training `base` | fairseq, converted | 1.47 (1.47–1.47) | unknown | unknown |"
-    assert summary(Results("this machine").with_column(alone)).splitlines()[2:] == [line]
+    assert summary(Results().with_column(alone)).splitlines()[2:] == [line]
 
 
 def test_whoever_does_a_part_of_the_work_is_not_called_a_peer() -> None:
@@ -107,16 +109,29 @@ def test_heats_are_joined_by_what_took_part_in_all() -> None:
     assert list(rows) == ["dragoman", "opennmt", "fairseq", "marian"]
 
 
-def test_results_survive_the_disk_and_are_not_mixed_with_another_machines(tmp_path: Path) -> None:
-    results = Results("this machine").with_column(column())
+def test_results_survive_the_disk(tmp_path: Path) -> None:
+    results = Results().with_column(column())
     save(tmp_path / "results.json", results)
-    assert load(tmp_path / "results.json", "this machine") == results
-    assert load(tmp_path / "results.json", "another machine") == Results("another machine")
-    assert load(tmp_path / "none.json", "this machine") == Results("this machine")
+    assert load(tmp_path / "results.json") == results
+    assert load(tmp_path / "none.json") == Results()
+
+
+def test_every_column_says_what_it_was_measured_on() -> None:
+    assert section(replace(column(), machine="2 × processor")).endswith(", 2026-11-16, on 2 × processor.")
+
+
+def test_half_precision_is_compared_with_half_precision_alone() -> None:
+    starts = {key for key in training.entries() if key.endswith(training.HALF)}
+    assert starts == {"matrices-bf16", "dragoman-bf16", *(f"{key}-bf16" for key in HALF_PEERS)}
+    rows = rows_of("training-small-bf16", {"dragoman-bf16": [300.0], "huggingface-bf16": [100.0]}, {}, [400.0])
+    found = Column("training-small-bf16", "target tokens/s", "", "", rows)
+    assert standing(found).startswith(
+        "Ours is 3.00 (3.00–3.00) times as fast as the best peer, Hugging Face Marian, autocast"
+    )
 
 
 def test_the_chart_has_a_bar_for_everyone_and_a_panel_of_memory() -> None:
-    drawing = chart(Results("this machine").with_column(column()))
+    drawing = chart(Results().with_column(column()))
     root = xml.etree.ElementTree.fromstring(drawing)
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     bars = list(root.iter("{http://www.w3.org/2000/svg}rect"))
@@ -138,9 +153,8 @@ def test_the_documentation_shows_the_results_that_are_kept() -> None:
     if not RESULTS.exists():
         pytest.skip("nothing was measured yet: make bench-peers")
     text = PAGE.read_text(encoding="utf-8")
-    machine = text.partition("<!-- measured: begin -->")[2].strip().splitlines()[0]
-    results = load(RESULTS, machine)
-    assert results.columns, "the page names another machine than the results"
+    results = load(RESULTS)
+    assert results.columns
     assert text == replaced(text, "measured", page(results))
     assert CHART.read_text(encoding="utf-8") == chart(results)
     readme = README.read_text(encoding="utf-8")
