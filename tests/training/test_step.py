@@ -74,7 +74,7 @@ def test_a_running_mean_follows_the_weights_and_comes_back() -> None:
     stepper.step(1, [Batch.of(PAIRS, pad=0)], NUM_TOKENS, 1e-2, Votes())
     mean, weights = stepper.optimizer.weights_for_inference(), dict(stepper.model.named_parameters())
     for name, tensor in mean.items():
-        assert torch.allclose(tensor, (first[name] + weights[name]) / 2)
+        assert torch.allclose(tensor, 0.1 * first[name] + 0.9 * weights[name])  # a first step may not hold on to chance
     other = stepper_of(Transformer, config)
     other.optimizer.load(mean, stepper.optimizer.state())
     for step in (2, 3):
@@ -85,6 +85,16 @@ def test_a_running_mean_follows_the_weights_and_comes_back() -> None:
         assert torch.equal(
             other.optimizer.weights_for_inference()[name], stepper.optimizer.weights_for_inference()[name]
         )
+
+
+def test_a_running_mean_has_its_own_decay_after_some_steps() -> None:
+    stepper = stepper_of(Transformer, OptimizerConfig(average_decay=0.5))
+    for step in range(1, 10):
+        before = {name: tensor.clone() for name, tensor in stepper.optimizer.weights_for_inference().items()}
+        stepper.step(step, [Batch.of(PAIRS, pad=0)], NUM_TOKENS, 1e-2, Votes())
+    mean, weights = stepper.optimizer.weights_for_inference(), dict(stepper.model.named_parameters())
+    for name, tensor in mean.items():
+        assert torch.allclose(tensor, (before[name] + weights[name]) / 2)
 
 
 def test_a_loss_scale_that_overflows_is_halved_and_no_reason_for_doubt() -> None:

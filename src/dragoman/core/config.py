@@ -203,7 +203,7 @@ class OptimizerConfig:
     weight_decay: float = setting(0.0, "share of each matrix that is taken away a step, times the rate", at_least=0.0)
     clip_norm: float = setting(1.0, "longest gradient; a longer one is shortened to it; 0 never", at_least=0.0)
     average_decay: float = setting(
-        0.0, "decay of a running mean of the weights; 0 keeps none", at_least=0.0, at_most=0.99999
+        0.0, "decay of a running mean of the weights, less at first; 0 keeps none", at_least=0.0, at_most=0.99999
     )
 
 

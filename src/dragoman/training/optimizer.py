@@ -16,6 +16,8 @@ from dragoman.training.muon import Muon
 
 ADAM_MOMENTS = ("exp_avg", "exp_avg_sq")
 MOMENTS = (*ADAM_MOMENTS, "momentum")
+MEAN_LAG = 9
+"""After t steps a running mean is of the last t/9 of them, until that is as long as its own memory."""
 
 
 class Optimizer:
@@ -49,7 +51,13 @@ class Optimizer:
         self._muon.step(rate)
         if self._mean:
             weights = [parameter.detach() for parameter in self._named.values()]
-            torch._foreach_lerp_(self._mean, weights, 1.0 - self._config.average_decay)
+            torch._foreach_lerp_(self._mean, weights, 1.0 - self._decay_now())
+
+    def _decay_now(self) -> float:
+        """Of the running mean: less at first, so that it holds on neither to random weights nor to the first steps."""
+        first = next(iter(self._adams.values()))
+        num_steps = float(self._adam.state[first]["step"])
+        return min(self._config.average_decay, num_steps / (num_steps + MEAN_LAG))
 
     def weights_for_inference(self) -> dict[str, Tensor]:
         """The running mean where there is one, else the weights themselves."""
