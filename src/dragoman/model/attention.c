@@ -6,7 +6,6 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "vectors.h"
 
@@ -22,11 +21,11 @@ typedef struct {
     float *weights;    /* (sentences x heads, queries, keys_stride): softmax before dropout */
 } Attention;
 
-/* out = left x right (+ out), R rows by V vectors at a time, in registers. */
+/* out = factor x left x right, R rows by V vectors at a time, in registers. */
 __attribute__((always_inline)) static inline void tile(int R, int V, int64_t depth, const float *left, int64_t left_row,
     int64_t left_column, const float *right, int64_t right_row, float *out, int64_t out_row, float factor)
 {
-    vector sum[8][4];
+    vector sum[8][2];
     for (int r = 0; r < R; r++)
         for (int c = 0; c < V; c++)
             sum[r][c] = (vector) {0};
@@ -34,45 +33,61 @@ __attribute__((always_inline)) static inline void tile(int R, int V, int64_t dep
         for (int r = 0; r < R; r++) {
             float x = left[r * left_row + i * left_column];
             for (int c = 0; c < V; c++)
-                sum[r][c] += x * *(const vector *) (right + i * right_row + c * LANES);
+                sum[r][c] += x * load(right + i * right_row + c * LANES);
         }
     for (int r = 0; r < R; r++)
         for (int c = 0; c < V; c++)
-            *(vector *) (out + r * out_row + c * LANES) = sum[r][c] * factor;
+            store(out + r * out_row + c * LANES, sum[r][c] * factor);
 }
 
-#define ROWS(R, V)                                                                                                     \
-    for (; row + R <= rows; row += R)                                                                                  \
+#define TILE(R, V)                                                                                                     \
     tile(R, V, depth, left + row * left_row, left_row, left_column, right + column, right_row,                         \
         out + row * out_row + column, out_row, factor)
+#define LAST_ROWS(R, V)                                                                                                \
+    case R:                                                                                                            \
+        TILE(R, V);                                                                                                    \
+        break
+/* All rows of V columns of vectors; what is left of eight in one tile, for a sum alone waits for itself. */
+#define ROWS(V)                                                                                                        \
+    int64_t row = 0;                                                                                                   \
+    for (; row + 8 <= rows; row += 8)                                                                                  \
+        TILE(8, V);                                                                                                    \
+    switch (rows - row) {                                                                                              \
+        LAST_ROWS(1, V);                                                                                               \
+        LAST_ROWS(2, V);                                                                                               \
+        LAST_ROWS(3, V);                                                                                               \
+        LAST_ROWS(4, V);                                                                                               \
+        LAST_ROWS(5, V);                                                                                               \
+        LAST_ROWS(6, V);                                                                                               \
+        LAST_ROWS(7, V);                                                                                               \
+    }
 
 /* out (rows x columns) = factor x left (rows x depth) x right (depth x columns); columns are whole vectors. */
 static void multiply(int64_t rows, int64_t columns, int64_t depth, const float *left, int64_t left_row,
     int64_t left_column, const float *right, int64_t right_row, float *out, int64_t out_row, float factor)
 {
     int64_t column = 0;
-    for (; column + 4 * LANES <= columns; column += 4 * LANES) {
-        int64_t row = 0;
-        ROWS(5, 4);
-        ROWS(3, 4);
-        ROWS(1, 4);
+    for (; column + 2 * LANES <= columns; column += 2 * LANES) {
+        ROWS(2)
     }
     for (; column < columns; column += LANES) {
-        int64_t row = 0;
-        ROWS(8, 1);
-        ROWS(4, 1);
-        ROWS(1, 1);
+        ROWS(1)
     }
 }
 
+/* out (columns x rows) = in (rows x columns) turned, a block of vectors at a time; columns are whole vectors, and rows
+   of out are filled up to whole vectors with 0. */
 static void transpose(int64_t rows, int64_t columns, const float *in, int64_t in_row, float *out, int64_t out_row)
 {
-    for (int64_t column = 0; column < columns; column++) {
-        for (int64_t row = 0; row < rows; row++)
-            out[column * out_row + row] = in[row * in_row + column];
-        for (int64_t row = rows; row < out_row; row++)
-            out[column * out_row + row] = 0;
-    }
+    for (int64_t row = 0; row < rows; row += LANES)
+        for (int64_t column = 0; column < columns; column += LANES) {
+            vector block[LANES];
+            for (int r = 0; r < LANES; r++)
+                block[r] = row + r < rows ? load(in + (row + r) * in_row + column) : (vector) {0};
+            turn(block);
+            for (int c = 0; c < LANES; c++)
+                store(out + (column + c) * out_row + row, block[c]);
+        }
 }
 
 /* The first `seen` numbers of a row become their softmax, the others up to `stride` 0. */
@@ -81,7 +96,8 @@ static void softmax(float *row, int64_t seen, int64_t stride)
     float factor = 1.0f / exponentials(row, seen);
     for (int64_t s = 0; s < seen; s += LANES)
         store(row + s, load(row + s) * factor);
-    memset(row + seen, 0, (size_t) (stride - seen) * 4);
+    for (int64_t s = (seen + LANES - 1) / LANES * LANES; s < stride; s += LANES)
+        store(row + s, (vector) {0});
 }
 
 /* out = weights x mask, of what is seen. */
@@ -159,15 +175,17 @@ int attention_backward(
             transpose(seen, a->width, a->v + kv_at, a->kv_stride, turned, stride);
             multiply(rows, stride, a->width, d_out, context_stride, 1, turned, stride, d_scores, row, 1.0f);
             for (int64_t t = 0; t < rows; t++) {
-                float *d = d_scores + t * row, dot = 0;
-                const float *w = weights + t * row;
+                float *d = d_scores + t * row;
+                const float *w = weights + t * row; /* 0 where nothing is seen */
+                vector dots = {0};
                 if (keep)
                     for (int64_t s = 0; s < seen; s++)
                         d[s] *= keep[t * a->keys + s];
-                for (int64_t s = 0; s < seen; s++)
-                    dot += d[s] * w[s];
-                for (int64_t s = 0; s < seen; s++)
-                    d[s] = (d[s] - dot) * w[s] * a->scale;
+                for (int64_t s = 0; s < seen; s += LANES)
+                    dots += load(d + s) * load(w + s);
+                float dot = sum_of_lanes(dots);
+                for (int64_t s = 0; s < seen; s += LANES)
+                    store(d + s, (load(d + s) - dot) * load(w + s) * a->scale);
             }
             multiply(rows, a->width, seen, d_scores, row, 1, a->k + kv_at, a->kv_stride, d_q + q_at, a->q_stride, 1.0f);
             multiply(seen, a->width, rows, d_scores, 1, row, a->q + q_at, a->q_stride, d_k + kv_at, a->kv_stride, 1.0f);

@@ -46,6 +46,35 @@ static inline float sum_of_lanes(vector x)
     return x[0];
 }
 
+/* Every second block of `size` lanes of x changes places with the one before it of y. */
+#define SWAP(x, y, size, ...)                                                                                          \
+    do {                                                                                                               \
+        vector before = x;                                                                                             \
+        x = __builtin_shuffle(x, y, (whole_vector) {__VA_ARGS__});                                                     \
+        y = __builtin_shuffle(before, y, (whole_vector) {__VA_ARGS__} + size);                                         \
+    } while (0)
+
+/* Rows become columns: blocks of 8, 4, 2 and 1 off the diagonal change places. */
+static inline void turn(vector x[LANES])
+{
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++)
+        if (!(i & 8))
+            SWAP(x[i], x[i + 8], 8, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++)
+        if (!(i & 4))
+            SWAP(x[i], x[i + 4], 4, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++)
+        if (!(i & 2))
+            SWAP(x[i], x[i + 2], 2, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++)
+        if (!(i & 1))
+            SWAP(x[i], x[i + 1], 1, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+}
+
 /* e^x for x <= 0, to 1e-7: 2^whole x e^rest, with a polynomial for the rest (Cephes). */
 static inline vector exponential(vector x)
 {
@@ -62,21 +91,30 @@ static inline vector exponential(vector x)
     return (p * r * r + r + 1.0f) * power;
 }
 
-/* `count` numbers, followed by room up to a whole vector, become their softmax before division; gives the sum to divide
-   by. What stands after them becomes 0 or nearly so. */
+/* `count` numbers, followed by room up to a whole vector, become e to their power, all divided by e to the largest; what
+   stands after them becomes 0. Gives their sum. */
 static inline float exponentials(float *numbers, int64_t count)
 {
-    int64_t end = (count + LANES - 1) / LANES * LANES;
-    for (int64_t i = count; i < end; i++)
-        numbers[i] = -1e30f;
-    vector most = load(numbers), total = {0};
-    for (int64_t i = LANES; i < end; i += LANES)
+    const whole_vector lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    int64_t whole = count / LANES * LANES;
+    whole_vector is_there = lanes < (int32_t) (count - whole);
+    vector total = {0}, last = {0}, most = (vector) {0} + numbers[0];
+    for (int64_t i = 0; i < whole; i += LANES)
         most = larger(most, load(numbers + i));
+    if (whole < count) {
+        last = load(numbers + whole);
+        most = larger(most, (vector) (((whole_vector) last & is_there) | ((whole_vector) most & ~is_there)));
+    }
     most = (vector) {0} + largest_lane(most);
-    for (int64_t i = 0; i < end; i += LANES) {
+    for (int64_t i = 0; i < whole; i += LANES) {
         vector e = exponential(load(numbers + i) - most);
         store(numbers + i, e);
         total += e;
+    }
+    if (whole < count) {
+        last = (vector) ((whole_vector) exponential(last - most) & is_there);
+        store(numbers + whole, last);
+        total += last;
     }
     return sum_of_lanes(total);
 }
