@@ -16,10 +16,14 @@ static inline void store(float *numbers, vector x)
     *(vector *) numbers = x;
 }
 
+static inline vector chosen(whole_vector is_x, vector x, vector y)
+{
+    return (vector) (((whole_vector) x & is_x) | ((whole_vector) y & ~is_x));
+}
+
 static inline vector larger(vector x, vector y)
 {
-    whole_vector is_x = x > y;
-    return (vector) (((whole_vector) x & is_x) | ((whole_vector) y & ~is_x));
+    return chosen(x > y, x, y);
 }
 
 /* Halves fold onto each other until all lanes hold the result. */
@@ -78,8 +82,7 @@ static inline void turn(vector x[LANES])
 /* e^x for x <= 0, to 1e-7: 2^whole x e^rest, with a polynomial for the rest (Cephes). */
 static inline vector exponential(vector x)
 {
-    whole_vector is_low = x < -87.0f; /* a NaN is not low, and stays what it is */
-    x = (vector) (((whole_vector) ((vector) {0} - 87.0f) & is_low) | ((whole_vector) x & ~is_low));
+    x = chosen(x < -87.0f, (vector) {0} - 87.0f, x); /* a NaN is not less, and stays what it is */
     whole_vector whole = __builtin_convertvector(x * 1.44269504f - 0.5f, whole_vector);
     vector power = (vector) ((whole + 127) << 23), exponent = __builtin_convertvector(whole, vector);
     vector r = x - exponent * 0.693359375f + exponent * 2.12194440e-4f;
@@ -103,7 +106,7 @@ static inline float exponentials(float *numbers, int64_t count)
         most = larger(most, load(numbers + i));
     if (whole < count) {
         last = load(numbers + whole);
-        most = larger(most, (vector) (((whole_vector) last & is_there) | ((whole_vector) most & ~is_there)));
+        most = larger(most, chosen(is_there, last, most));
     }
     most = (vector) {0} + largest_lane(most);
     for (int64_t i = 0; i < whole; i += LANES) {
@@ -112,7 +115,7 @@ static inline float exponentials(float *numbers, int64_t count)
         total += e;
     }
     if (whole < count) {
-        last = (vector) ((whole_vector) exponential(last - most) & is_there);
+        last = chosen(is_there, exponential(last - most), (vector) {0});
         store(numbers + whole, last);
         total += last;
     }
