@@ -19,7 +19,7 @@ from dragoman.report.questions.speed import (
 )
 from dragoman.report.questions.stragglers import was_a_rank_slow
 from dragoman.report.summary import summarise
-from tests.unit.report.made_up import rank_steps, run
+from tests.unit.report.made_up import curve, rank_steps, run
 
 NOTHING = Facts(Source("x", "Dragoman"))
 
@@ -46,6 +46,18 @@ def test_the_time_in_training_is_told_with_steps_and_end() -> None:
     assert found.sentence == "2 h 3 min for 400 steps at 0.304 s a step."
     assert "From the first sign of life to the last 10 h 0 min went by on the wall." in found.evidence
     assert "It ended because its steps are done." in found.evidence
+
+
+@pytest.mark.parametrize(
+    "seconds, told, advised", [(2.0, "8.0 s, 8.0 %", ()), (5.0, "20.0 s, 20 %", ("evaluations took 20 % of the time",))]
+)
+def test_time_in_evaluations_is_told_and_much_of_it_is_advised_against(
+    seconds: float, told: str, advised: tuple[str, ...]
+) -> None:
+    measured = dataclasses.replace(curve(np.array([4.0, 3.0, 2.5, 2.4])), seconds=np.full(4, seconds))
+    answer = how_long_did_it_take(run(evaluations=measured, training_s=100.0))
+    assert [number.text for number in answer.numbers if number.name == "of it in evaluations"] == [told]
+    assert tuple(advice.gain for advice in answer.advice) == advised
 
 
 def test_a_running_and_a_crashed_run_say_so() -> None:

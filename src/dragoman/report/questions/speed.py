@@ -12,6 +12,8 @@ from dragoman.theory import statistics
 INPUT_BOUND = 0.10
 PADDED = 0.20
 CLAIM_TOLERANCE = 0.1
+MUCH_EVALUATION = 0.10
+"""Of the time; a twentieth is enough to see how a run goes."""
 PAUSE_S = 600.0
 """A longer silence between two signs of life is a pause, not training."""
 DURATION_RULE = (
@@ -44,6 +46,10 @@ def how_long_did_it_take(facts: Facts) -> Answer:
         numbers.append(Number("time on the wall", on_wall, "s", duration(on_wall)))
         if took is not None and on_wall > 1.05 * took + 60:
             evidence.append(f"From the first sign of life to the last {duration(on_wall)} went by on the wall.")
+    measuring = _evaluation_share(facts)
+    if measuring is not None and took is not None:
+        in_words = f"{duration(measuring * took)}, {percent(measuring)}"
+        numbers.append(Number("of it in evaluations", measuring * took, "s", in_words))
     if facts.last_step:
         numbers.append(Number("steps", facts.last_step, "steps", f"{facts.last_step:,}"))
     state = _state(facts)
@@ -57,8 +63,25 @@ def how_long_did_it_take(facts: Facts) -> Answer:
     steps = f" for {facts.last_step:,} steps{per_step}" if facts.last_step else ""
     verdict = "running" if facts.is_running else "known"
     so_far = " so far" if facts.is_running else ""
-    return Answer("duration", 1, question, verdict, f"{duration(main)}{so_far}{steps}.", "neutral", tuple(numbers),
-                  tuple(evidence), DURATION_RULE, shown=duration(main))  # fmt: skip
+    sentence, advice = f"{duration(main)}{so_far}{steps}.", _fewer_evaluations(measuring)
+    return Answer("duration", 1, question, verdict, sentence, "neutral", tuple(numbers), tuple(evidence),
+                  DURATION_RULE, advice=advice, shown=duration(main))  # fmt: skip
+
+
+def _evaluation_share(facts: Facts) -> float | None:
+    """Of the time in training; None where evaluations say nothing of their time."""
+    if facts.evaluations is None or not facts.training_s:
+        return None
+    known = facts.evaluations.seconds[np.isfinite(facts.evaluations.seconds)]
+    return min(1.0, float(known.sum()) / facts.training_s) if len(known) else None
+
+
+def _fewer_evaluations(share: float | None) -> tuple[Advice, ...]:
+    if share is None or share <= MUCH_EVALUATION:
+        return ()
+    gain = f"evaluations took {percent(share)} of the time"
+    text = "Evaluate less often, or on fewer held-out sentences."
+    return (Advice(text, gain, share - MUCH_EVALUATION / 2, "training.evaluate_every_steps"),)
 
 
 def _on_wall(facts: Facts) -> float | None:
