@@ -37,6 +37,14 @@ def test_more_steps_count_from_the_end_of_training_not_from_the_last_evaluation(
     assert found.advice[0].text.startswith("Train on to step 3,000")
 
 
+def test_a_run_that_hours_ended_is_told_to_take_more_hours() -> None:
+    by_hours = {"max_steps": None, "max_hours": 1.0}
+    found = is_trained(run(evaluations=curve(FALLING), settings=by_hours, last_step=2500, training_s=3600.0))
+    assert found.advice[0].command == "set training.max_hours = 1.2 and train the same run again"
+    by_steps = is_trained(run(evaluations=curve(FALLING), last_step=2500))
+    assert by_steps.advice[0].command == "set training.max_steps = 3000 and train the same run again"
+
+
 def test_a_flat_curve_is_converged_for_its_schedule() -> None:
     found = is_trained(run(evaluations=curve(FLAT)))
     assert found.verdict == "converged"

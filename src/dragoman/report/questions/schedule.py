@@ -44,8 +44,8 @@ def explain_the_learning_rate(facts: Facts) -> Answer:
         Number("peak at step", peak_step, "step", f"{peak_step:,}"),
     )
     why = (
-        "The warm-up keeps the first, unreliable steps small while Adam learns the scale of each gradient; the fall "
-        "lets later steps settle. It follows the step count alone: neither loss nor BLEU changes it."
+        "The warm-up keeps the first, unreliable steps small while the optimizer learns how large gradients are; the "
+        "fall lets later steps settle. It follows the step count alone: neither loss nor BLEU changes it."
     )
     if not recorded:
         return Answer("rate", 6, QUESTION, "by formula", text, "neutral", numbers,

@@ -7,7 +7,7 @@ from dragoman.report.facts import Checkpoint, CorpusFacts, Facts
 EXACT = 0.01
 FILES = {
     "model.safetensors": "the weights: all that translating needs",
-    "optimizer.safetensors": "Adam's moments: only for going on with the training",
+    "optimizer.safetensors": "the optimizer's moments: only for going on with the training",
     "state.json": "where the run is: step, tokens, scores",
     "SHA256SUMS": "hashes of the others",
 }

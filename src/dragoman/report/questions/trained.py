@@ -145,7 +145,7 @@ def _trained_advice(judged: curves.Judgement, facts: Facts) -> tuple[Advice, ...
     text = f"Train on to step {steps:,}{_price_of(gain.horizon_steps, facts)}."
     if judged.verdict == "undetermined":
         text = f"Decide by its price whether to train on to step {steps:,}{_price_of(gain.horizon_steps, facts)}."
-    command = f"set training.max_steps = {steps} and train the same run again" if _is_ours(facts) else None
+    command = f"set {_limit_for(steps, facts)} and train the same run again" if _is_ours(facts) else None
     return (
         Advice(
             text,
@@ -154,6 +154,14 @@ def _trained_advice(judged: curves.Judgement, facts: Facts) -> tuple[Advice, ...
             command,
         ),
     )
+
+
+def _limit_for(steps: int, facts: Facts) -> str:
+    """The setting that lets a run go on to a step: hours where hours end it, with as many evaluations as so far."""
+    if facts.settings.max_hours and not facts.settings.max_steps and facts.training_s and facts.last_step:
+        hours = steps * facts.training_s / facts.last_step / 3600
+        return f"training.max_hours = {math.ceil(hours * 10) / 10:g}"
+    return f"training.max_steps = {steps}"
 
 
 def _is_ours(facts: Facts) -> bool:
