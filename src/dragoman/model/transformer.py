@@ -210,7 +210,7 @@ class Transformer(nn.Module):
             self.config.label_smoothing,
             in_chunks=sublayers(hidden_ND.device) is fused,
             accumulate_in_place=self.accumulate_in_place,
-            multiplied_in=self._switches().multiplied_in,
+            multiplied_in=self.multiplied_in if self.training else None,
         )
 
     @torch.no_grad()
