@@ -12,6 +12,7 @@ chart written anew; --page writes them without an attempt.
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -79,7 +80,8 @@ def attempt(name: str, recipe: str, seed: int, settings: Sequence[str]) -> Attem
     filled = directory / f"{run.name}.toml"
     filled.write_text(text.format(**places), encoding="utf-8")
     changes = [word for setting in (*settings, f"training.seed={seed}") for word in ("--set", setting)]
-    dragoman("train", str(filled), "--run", str(run), *changes)
+    # A process for each core: two with a thread each take a quarter less time than one with two threads.
+    dragoman("train", str(filled), "--run", str(run), "--processes", str(os.cpu_count()), *changes)
     evals = list(records.read_lines(RunPaths(run).evals, EvalRecord))
     wanted = config_file.load(RunPaths(run).config).training.precision
     averaged, length_penalty, val_bleu = chosen(run, RECIPES[recipe])

@@ -16,7 +16,7 @@ from torch import Tensor
 from dragoman.corpus.vocab import Vocabulary
 from dragoman.decoding.translate import Translator
 from dragoman.export.engine import piece_names
-from dragoman.model.fused import NORM_EPSILON
+from dragoman.model.passes import NORM_EPSILON
 from dragoman.model.transformer import Attention, FeedForward, Norm, Transformer, sinusoids
 
 ACTIVATIONS = {

@@ -7,21 +7,18 @@ asked to. Same results as `plain`, which says what they compute; tests hold the 
 
 # N, M real tokens, packed (target, source)  P, Q = parts (q, k, v) x D  D width  F inner width
 
+from types import ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from dragoman.model import gathered
+from dragoman.model import compiled, gathered, passes
 from dragoman.model.geometry import Geometry
 from dragoman.model.kernel import kernel_for
-from dragoman.model.noise import Noise
 from dragoman.model.parameters import AttentionWeights, FeedForwardWeights, NormWeights, Switches
-from dragoman.model.products import add_product, operand, product, weight
-
-aten = torch.ops.aten
-NORM_EPSILON = 1e-5
+from dragoman.model.products import add_product, operand, product, weight, write_product
 
 
 def embed(table_VD: Tensor, ids_N: Tensor, position_ND: Tensor, switches: Switches) -> Tensor:
@@ -74,7 +71,8 @@ class Embed(torch.autograd.Function):
         table_VD, ids_N, keep_ND = ctx.saved_tensors
         in_place = ctx.switches.accumulate_in_place and table_VD.grad is not None
         d_table_VD = table_VD.grad if in_place else torch.zeros_like(table_VD)
-        d_table_VD.index_add_(0, ids_N, _kept(d_x_ND, keep_ND), alpha=ctx.scale)
+        d_kept_ND = d_x_ND if keep_ND is None else d_x_ND * keep_ND
+        d_table_VD.index_add_(0, ids_N, d_kept_ND, alpha=ctx.scale)
         return None if in_place else d_table_VD, None, None, None
 
 
@@ -93,56 +91,42 @@ class FeedForward(torch.autograd.Function):
         outer_bias_D: Tensor,
         switches: Switches,
     ) -> Tensor:
-        kind = switches.multiplied_in
-        normed_ND, mean_N, rstd_N = _norm(x_ND, scale_D, shift_D)
-        normed_ND = operand(normed_ND, kind)
-        inner_NF = x_ND.new_empty(len(x_ND), len(inner_FD))
-        product(normed_ND, weight(inner_FD, kind).t(), inner_NF, bias_O=inner_bias_F)
-        active_NF = _activate(inner_NF, switches.activation)
-        keep_NF = switches.activation_dropout.keep(active_NF)
-        if keep_NF is not None:
-            active_NF.mul_(keep_NF)
-        if switches.activation == "relu":  # what was dropped is 0, and so its gradient is that of a relu at rest
-            keep_NF, inner_NF = None, active_NF
-        active_NF = operand(active_NF, kind)
-        y_ND = torch.empty_like(x_ND)
-        factor = switches.activation_dropout.scale
-        product(active_NF, weight(outer_DF, kind).t(), y_ND, factor, bias_O=outer_bias_D)
-        keep_ND = _add_residual(x_ND, y_ND, switches.dropout)
+        kind, noise = switches.multiplied_in, switches.activation_dropout
+        ctx.between = between = _between(x_ND, len(inner_FD), switches)
+        normed_ND, mean_N, rstd_N = _norm(between, x_ND, scale_D, shift_D, kind)
+        inner_NF = product(normed_ND, weight(inner_FD, kind).t())
+        active_NF, saved_NF, ctx.inner_mask = between.activation_forward(
+            inner_NF, inner_bias_F, len(x_ND), switches.activation, noise
+        )
+        y_ND = product(active_NF, weight(outer_DF, kind).t(), noise.scale)
+        out_ND: Tensor
+        out_ND, ctx.mask = between.residual_forward(x_ND, y_ND, outer_bias_D, switches.dropout)
         ctx.switches = switches
         ctx.save_for_backward(
-            *(x_ND, scale_D, shift_D, normed_ND, mean_N, rstd_N, inner_NF, active_NF, keep_NF, keep_ND),
+            *(x_ND, scale_D, normed_ND, mean_N, rstd_N, saved_NF, active_NF),
             *(inner_FD, inner_bias_F, outer_DF, outer_bias_D),
         )
-        return y_ND
+        return out_ND
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_out_ND: Tensor) -> tuple[Tensor | None, ...]:
-        x_ND, scale_D, shift_D, normed_ND, mean_N, rstd_N, inner_NF, active_NF, keep_NF, keep_ND = ctx.saved_tensors[
-            :10
-        ]
-        inner_FD, inner_bias_F, outer_DF, outer_bias_D = ctx.saved_tensors[10:]
+        x_ND, scale_D, normed_ND, mean_N, rstd_N, saved_NF, active_NF = ctx.saved_tensors[:7]
+        inner_FD, inner_bias_F, outer_DF, outer_bias_D = ctx.saved_tensors[7:]
         switches: Switches = ctx.switches
         in_place, kind = switches.accumulate_in_place, switches.multiplied_in
-        d_y_ND = _kept(d_out_ND, keep_ND)
         factor = switches.dropout.scale
         outer_factor = factor * switches.activation_dropout.scale
-        d_outer_bias_D = _bias_gradient(outer_bias_D, d_y_ND, factor, in_place)
-        d_inner_NF = d_y_ND.new_empty(len(d_y_ND), len(inner_FD))
-        d_y_ND = operand(d_y_ND, kind)
+        d_y_ND, sums_D = ctx.between.residual_backward(d_out_ND, ctx.mask, kind, wants_sums=True)
+        d_outer_bias_D = _bias_gradient(outer_bias_D, sums_D, factor, in_place)
         d_outer_DF = _weight_gradient(outer_DF, d_y_ND, active_NF, outer_factor, in_place)
-        product(d_y_ND, weight(outer_DF, kind), d_inner_NF, outer_factor)
-        if keep_NF is not None:
-            d_inner_NF.mul_(keep_NF)
-        d_inner_NF = _activation_gradient(d_inner_NF, inner_NF, switches.activation)
-        d_inner_bias_F = _bias_gradient(inner_bias_F, d_inner_NF, 1.0, in_place)
-        d_inner_NF = operand(d_inner_NF, kind)
+        d_active_NF = product(d_y_ND, weight(outer_DF, kind), outer_factor)
+        d_inner_NF, sums_F = ctx.between.activation_backward(d_active_NF, saved_NF, ctx.inner_mask, switches.activation)
+        d_inner_bias_F = _bias_gradient(inner_bias_F, sums_F, 1.0, in_place)
         d_inner_FD = _weight_gradient(inner_FD, d_inner_NF, normed_ND, 1.0, in_place)
-        d_normed_ND = product(d_inner_NF, weight(inner_FD, kind), torch.empty_like(x_ND))
-        d_x_ND, d_scale_D, d_shift_D = _norm_gradient(d_normed_ND, x_ND, mean_N, rstd_N, scale_D, shift_D)
-        d_x_ND.add_(d_out_ND)
-        return d_x_ND, d_scale_D, d_shift_D, d_inner_FD, d_inner_bias_F, d_outer_DF, d_outer_bias_D, None
+        d_normed_ND = product(d_inner_NF, weight(inner_FD, kind))
+        norm_gradients = _norm_gradient(ctx.between, d_normed_ND, x_ND, mean_N, rstd_N, scale_D, d_out_ND)
+        return *norm_gradients, d_inner_FD, d_inner_bias_F, d_outer_DF, d_outer_bias_D, None
 
 
 class Attention(torch.autograd.Function):
@@ -163,8 +147,8 @@ class Attention(torch.autograd.Function):
         switches: Switches,
     ) -> Tensor:
         kind = switches.multiplied_in
-        normed_ND, mean_N, rstd_N = _norm(x_ND, scale_D, shift_D)
-        normed_ND = operand(normed_ND, kind)
+        ctx.between = between = _between(x_ND, x_ND.shape[1], switches)
+        normed_ND, mean_N, rstd_N = _norm(between, x_ND, scale_D, shift_D, kind)
         rows_NP = _padded_product(normed_ND, weight(inputs_PD, kind).t(), x_ND)
         memory_MQ = ready_MD = None
         if memory_MD is not None and memory_QD is not None:
@@ -173,61 +157,52 @@ class Attention(torch.autograd.Function):
         ctx.core = kernel_for(rows_NP, x_ND.shape[1] // heads) or gathered
         context_ND, saved = ctx.core.forward(rows_NP, memory_MQ, geometry, switches.attention_dropout)
         context_ND, factor = operand(context_ND, kind), switches.attention_dropout.scale
-        y_ND = product(context_ND, weight(output_DD, kind).t(), torch.empty_like(x_ND), factor)
-        keep_ND = _add_residual(x_ND, y_ND, switches.dropout)
+        y_ND = product(context_ND, weight(output_DD, kind).t(), factor)
+        out_ND: Tensor
+        out_ND, ctx.mask = between.residual_forward(x_ND, y_ND, None, switches.dropout)
         ctx.geometry, ctx.switches = geometry, switches
         ctx.save_for_backward(
-            *(x_ND, ready_MD, scale_D, shift_D, normed_ND, mean_N, rstd_N),
-            *(context_ND, keep_ND, inputs_PD, memory_QD, output_DD, *saved),
+            *(x_ND, ready_MD, scale_D, normed_ND, mean_N, rstd_N),
+            *(context_ND, inputs_PD, memory_QD, output_DD, *saved),
         )
-        return y_ND
+        return out_ND
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_out_ND: Tensor) -> tuple[Tensor | None, ...]:
-        x_ND, memory_MD, scale_D, shift_D, normed_ND, mean_N, rstd_N = ctx.saved_tensors[:7]
-        context_ND, keep_ND, inputs_PD, memory_QD, output_DD, *saved = ctx.saved_tensors[7:]
+        x_ND, memory_MD, scale_D, normed_ND, mean_N, rstd_N = ctx.saved_tensors[:6]
+        context_ND, inputs_PD, memory_QD, output_DD, *saved = ctx.saved_tensors[6:]
         switches: Switches = ctx.switches
         in_place, kind = switches.accumulate_in_place, switches.multiplied_in
-        d_y_ND = operand(_kept(d_out_ND, keep_ND), kind)
+        d_y_ND, _ = ctx.between.residual_backward(d_out_ND, ctx.mask, kind, wants_sums=False)
         factor = switches.dropout.scale * switches.attention_dropout.scale
         d_output_DD = _weight_gradient(output_DD, d_y_ND, context_ND, factor, in_place)
         d_context_ND = _padded_product(d_y_ND, weight(output_DD, kind), x_ND, factor)
         d_rows_NP, d_memory_MQ = ctx.core.backward(d_context_ND, saved, ctx.geometry)
         d_rows_NP = operand(d_rows_NP, kind)
         d_inputs_PD = _weight_gradient(inputs_PD, d_rows_NP, normed_ND, 1.0, in_place)
-        d_normed_ND = product(d_rows_NP, weight(inputs_PD, kind), torch.empty_like(x_ND))
+        d_normed_ND = product(d_rows_NP, weight(inputs_PD, kind))
         d_memory_MD = d_memory_QD = None
         if d_memory_MQ is not None:
             d_memory_MD = d_memory_MQ.new_empty(len(d_memory_MQ), x_ND.shape[1])
             d_memory_MQ = operand(d_memory_MQ, kind)
             d_memory_QD = _weight_gradient(memory_QD, d_memory_MQ, memory_MD, 1.0, in_place)
-            product(d_memory_MQ, weight(memory_QD, kind), d_memory_MD)
-        d_x_ND, d_scale_D, d_shift_D = _norm_gradient(d_normed_ND, x_ND, mean_N, rstd_N, scale_D, shift_D)
-        d_x_ND.add_(d_out_ND)
-        return d_x_ND, d_memory_MD, d_scale_D, d_shift_D, d_inputs_PD, d_memory_QD, d_output_DD, None, None, None
+            write_product(d_memory_MQ, weight(memory_QD, kind), d_memory_MD)
+        d_x_ND, *d_norm = _norm_gradient(ctx.between, d_normed_ND, x_ND, mean_N, rstd_N, scale_D, d_out_ND)
+        return d_x_ND, d_memory_MD, *d_norm, d_inputs_PD, d_memory_QD, d_output_DD, None, None, None
+
+
+def _between(x_ND: Tensor, inner_width: int, switches: Switches) -> ModuleType:
+    """What computes all between the products."""
+    return compiled if compiled.can(x_ND, inner_width, switches.activation) else passes
 
 
 def _padded_product(left_NI: Tensor, right_IO: Tensor, like_N: Tensor, factor: float = 1.0) -> Tensor:
     """factor x left x right, with a row of zeros after it: where padding takes its numbers from."""
     out_NO = like_N.new_empty(len(like_N) + 1, right_IO.shape[1])
     out_NO[-1] = 0.0
-    product(left_NI, right_IO, out_NO[:-1], factor)
+    write_product(left_NI, right_IO, out_NO[:-1], factor)
     return out_NO
-
-
-def _add_residual(x_ND: Tensor, y_ND: Tensor, noise: Noise) -> Tensor | None:
-    """y becomes x + dropout(y); gives the mask."""
-    keep_ND = noise.keep(y_ND)
-    if keep_ND is None:
-        y_ND.add_(x_ND)
-    else:
-        torch.addcmul(x_ND, y_ND, keep_ND, value=noise.scale, out=y_ND)
-    return keep_ND
-
-
-def _kept(d_ND: Tensor, keep_ND: Tensor | None) -> Tensor:
-    return d_ND if keep_ND is None else d_ND * keep_ND
 
 
 def _weight_gradient(weight_OI: Tensor, d_NO: Tensor, x_NI: Tensor, factor: float, in_place: bool) -> Tensor | None:
@@ -235,52 +210,40 @@ def _weight_gradient(weight_OI: Tensor, d_NO: Tensor, x_NI: Tensor, factor: floa
     if in_place and weight_OI.grad is not None:
         add_product(weight_OI.grad, d_NO.t(), x_NI, factor)
         return None
-    return product(d_NO.t(), x_NI, torch.empty_like(weight_OI), factor)
+    return write_product(d_NO.t(), x_NI, torch.empty_like(weight_OI), factor)
 
 
-def _bias_gradient(bias_O: Tensor, d_NO: Tensor, factor: float, in_place: bool) -> Tensor | None:
-    # As a multiply with ones: 13 % faster than a sum over rows, and the factor and the addition are free.
-    ones_N = d_NO.new_ones(len(d_NO))
+def _bias_gradient(bias_O: Tensor, sums_O: Tensor, factor: float, in_place: bool) -> Tensor | None:
+    """factor x sums: added to `.grad`, or returned where autograd is to do that."""
     if in_place and bias_O.grad is not None:
-        bias_O.grad.addmv_(d_NO.t(), ones_N, alpha=factor)
+        bias_O.grad.add_(sums_O, alpha=factor)
         return None
-    return torch.addmv(torch.zeros_like(bias_O), d_NO.t(), ones_N, alpha=factor)
+    return sums_O * factor
 
 
-def _norm(x_ND: Tensor, scale_D: Tensor | None, shift_D: Tensor | None) -> tuple[Tensor, Tensor | None, Tensor | None]:
+def _norm(
+    between: ModuleType, x_ND: Tensor, scale_D: Tensor | None, shift_D: Tensor | None, kind: torch.dtype | None
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """The rows as the first product takes them; where the norm comes after the sub-layer, as they are."""
     if scale_D is None:
-        return x_ND, None, None
-    return torch.native_layer_norm(x_ND, scale_D.shape, scale_D, shift_D, NORM_EPSILON)
+        return operand(x_ND, kind), None, None
+    result: tuple[Tensor, Tensor, Tensor] = between.norm_forward(x_ND, scale_D, shift_D, kind)
+    return result
 
 
 def _norm_gradient(
+    between: ModuleType,
     d_normed_ND: Tensor,
     x_ND: Tensor,
     mean_N: Tensor | None,
     rstd_N: Tensor | None,
     scale_D: Tensor | None,
-    shift_D: Tensor | None,
+    d_round_ND: Tensor,
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """Gradients of x, with what came round the sub-layer; of scale and of shift."""
     if scale_D is None:
-        return d_normed_ND, None, None
-    gradients: tuple[Tensor, Tensor, Tensor] = aten.native_layer_norm_backward(
-        d_normed_ND, x_ND, scale_D.shape, mean_N, rstd_N, scale_D, shift_D, [True, True, True]
+        return d_round_ND + d_normed_ND[: len(x_ND)], None, None
+    result: tuple[Tensor, Tensor, Tensor] = between.norm_backward(
+        d_normed_ND, x_ND, mean_N, rstd_N, scale_D, d_round_ND
     )
-    return gradients
-
-
-def _activate(inner_NF: Tensor, activation: str) -> Tensor:
-    if activation == "relu":
-        return inner_NF.relu_()
-    return torch.nn.functional.gelu(inner_NF) if activation == "gelu" else torch.nn.functional.silu(inner_NF)
-
-
-def _activation_gradient(d_NF: Tensor, inner_NF: Tensor, activation: str) -> Tensor:
-    """The gradient before the activation, in the memory of the one after it; for relu `inner` may be its result."""
-    gradients = {
-        "relu": lambda: aten.threshold_backward.grad_input(d_NF, inner_NF, 0, grad_input=d_NF),
-        "gelu": lambda: aten.gelu_backward.grad_input(d_NF, inner_NF, grad_input=d_NF),
-        "swish": lambda: aten.silu_backward.grad_input(d_NF, inner_NF, grad_input=d_NF),
-    }
-    result: Tensor = gradients[activation]()
     return result

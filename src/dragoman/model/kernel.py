@@ -1,8 +1,9 @@
-"""Attention and the gradient of logits in C, built by this machine's own compiler: `*.c` next to this file.
+"""What computes in C, built by this machine's own compiler: `*.c` next to this file. Attention and the loss are called
+here, what lies between products in `compiled`.
 
 Attention reads heads where the projections left them, in packed rows, and writes packed rows: nothing is padded or
-copied. Built once, kept in the cache directory, and never required: without a compiler, `gathered` and `loss` compute
-the same.
+copied. Built once, kept in the cache directory, and never required: without a compiler, `gathered`, `loss` and
+`passes` compute the same.
 """
 
 # N, M real tokens, packed (target, source)  G = sentences x heads  T queries  S keys  P, Q = parts x D  D width
@@ -24,7 +25,7 @@ from dragoman.core.paths import cache_directory
 from dragoman.model.geometry import Geometry
 from dragoman.model.noise import Noise
 
-SOURCES = tuple(Path(__file__).with_name(name) for name in ("attention.c", "loss.c"))
+SOURCES = tuple(Path(__file__).with_name(name) for name in ("attention.c", "loss.c", "passes.c"))
 HEADERS = (Path(__file__).with_name("vectors.h"),)
 LANES = 16
 """Numbers of a vector, as in the source: rows of attention weights are rounded up to it, heads must be whole ones."""

@@ -4,27 +4,8 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "vectors.h"
-
-typedef uint16_t narrow; /* bfloat16: the upper half of a float */
-
-static inline float widened(narrow number)
-{
-    uint32_t bits = (uint32_t) number << 16;
-    float result;
-    memcpy(&result, &bits, 4);
-    return result;
-}
-
-/* To the nearest, ties to even. Numbers here are finite or the whole row is not. */
-static inline narrow narrowed(float number)
-{
-    uint32_t bits;
-    memcpy(&bits, &number, 4);
-    return (narrow) ((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
 
 /* Logits become probabilities, with `smoothing` - 1 added at the target. Tells the logit and the probability there.
    0, or 1 where memory ran out. */

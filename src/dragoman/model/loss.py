@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from dragoman.model.kernel import built
-from dragoman.model.products import add_product, operand, product, weight
+from dragoman.model.products import add_product, operand, weight, write_product
 
 CHUNK_TOKENS = 512
 """256 to 1,024 made no difference that we could measure; more costs memory: 16 MB a chunk for 8,000 pieces."""
@@ -91,7 +91,7 @@ class ChunkedCrossEntropy(torch.autograd.Function):
                 hidden_CD, ready_VD, target_C1, smoothing, hidden_ND.dtype
             )
             if needs_gradient:
-                product(d_logits_CV, ready_VD, d_hidden_ND[rows])
+                write_product(d_logits_CV, ready_VD, d_hidden_ND[rows])
                 add_product(d_weight_VD, d_logits_CV.t(), hidden_CD)
         if needs_gradient:
             d_hidden_ND.sub_(weight_sum_D, alpha=share)
@@ -127,7 +127,7 @@ def _gradient(
     if kernel is not None:
         narrow_CV = hidden_CD @ weight_VD.t()
         return narrow_CV, *kernel.loss_rows(narrow_CV, target_C1, smoothing)
-    logits_CV = product(hidden_CD, weight_VD.t(), hidden_CD.new_empty(len(target_C1), len(weight_VD), dtype=kind))
+    logits_CV = write_product(hidden_CD, weight_VD.t(), hidden_CD.new_empty(len(target_C1), len(weight_VD), dtype=kind))
     target_logit_C = logits_CV.gather(1, target_C1).squeeze(1)
     d_logits_CV = torch.softmax(logits_CV, dim=1, out=logits_CV)
     probability_C = d_logits_CV.gather(1, target_C1).squeeze(1)

@@ -9,7 +9,7 @@ fresh bits runs on one thread only, and took about ten times as long (2026-11).
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import torch
 from torch import Tensor
@@ -37,27 +37,51 @@ class Noise:
         """What the kept numbers are multiplied by."""
         return 256 / (256 - self.dropped_of_256)
 
-    def keep(self, like: Tensor) -> Tensor | None:
-        """1 to keep, 0 to drop, shaped and typed like the tensor to multiply with; None if nothing is dropped.
-
-        Floats, not bytes: torch would turn bytes into floats at every multiply, forward and backward.
-        """
+    def mask(self, count: int) -> "Mask | None":
+        """Which of `count` numbers are kept; None if nothing is dropped."""
         if not self.dropped_of_256:
             return None
-        mask = torch.empty(like.numel(), dtype=torch.uint8)
-        for start in range(0, len(mask), LONGEST):
-            piece = mask[start : start + LONGEST]
-            places = torch.randint(0, TABLE_BYTES - len(piece), (2,), generator=self.generator).tolist()
-            first, second = (table[place : place + len(piece)] for table, place in zip(_tables(), places, strict=True))
+        lengths = (min(LONGEST, count - start) for start in range(0, count, LONGEST))
+        drawn = (torch.randint(0, TABLE_BYTES - length, (2,), generator=self.generator).tolist() for length in lengths)
+        return Mask(self.dropped_of_256, count, tuple(place for places in drawn for place in places))
+
+    def keep(self, like: Tensor) -> Tensor | None:
+        """1 to keep, 0 to drop, shaped and typed like the tensor to multiply with; None if nothing is dropped."""
+        mask = self.mask(like.numel())
+        return None if mask is None else mask.keep(like)
+
+
+@dataclass(frozen=True)
+class Mask:
+    """Where in the tables the bytes of one mask stand. Cheap to hold: its numbers are made where they are needed."""
+
+    dropped_of_256: int
+    count: int
+    places: tuple[int, ...]
+    """In the first and in the second table, for each piece of `LONGEST`."""
+
+    def keep(self, like: Tensor) -> Tensor:
+        """1 to keep, 0 to drop, shaped and typed like the tensor to multiply with."""
+        return self._floats.to(like.dtype).view(like.shape)
+
+    @cached_property
+    def _floats(self) -> Tensor:
+        """Floats, not bytes: torch would turn bytes into floats at every multiply, forward and backward."""
+        bytes_ = torch.empty(self.count, dtype=torch.uint8)
+        for start in range(0, self.count, LONGEST):
+            piece, places = bytes_[start : start + LONGEST], self.places[2 * (start // LONGEST) :]
+            first, second = (
+                table[place : place + len(piece)] for table, place in zip(tables(), places[:2], strict=True)
+            )
             torch.bitwise_xor(first, second, out=piece)
-        return torch.ge(mask, self.dropped_of_256, out=mask).to(like.dtype).view(like.shape)
+        return torch.ge(bytes_, self.dropped_of_256, out=bytes_).float()
 
 
 SILENCE = Noise(0.0, None)
 
 
 @cache
-def _tables() -> tuple[Tensor, Tensor]:
+def tables() -> tuple[Tensor, Tensor]:
     """The same bytes in every process, so that the generator alone decides a mask."""
     generator = torch.Generator().manual_seed(20261115)
     words = torch.empty(2, TABLE_BYTES // 8, dtype=torch.int64).random_(FULL_RANGE, None, generator=generator)

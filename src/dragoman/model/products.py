@@ -1,8 +1,8 @@
 """Matrix products of a training step on a CPU, in the numbers that it multiplies fastest.
 
 A CPU with bfloat16 arithmetic multiplies such numbers at twice the speed of float32. An `operand` is a matrix made
-ready for that once and used in several products. Sums are kept in float32 inside a product and results come back as
-float32, so that all between two products is as exact as ever. In float32 an operand is the matrix itself.
+ready for that once and used in several products. Sums are kept in float32 inside a product, and all between two
+products is computed in float32. In float32 an operand is the matrix itself.
 """
 
 # N rows  I inner  O outer width of a product
@@ -19,9 +19,17 @@ def operand(matrix_NI: Tensor, kind: torch.dtype | None) -> Tensor:
     """Ready to be multiplied in `kind` of numbers; in another than its own, with rows of zeros after its last."""
     if kind in (None, matrix_NI.dtype):
         return matrix_NI
-    num_rows = len(matrix_NI)
-    filled_NI = matrix_NI.new_empty(-(-num_rows // ROWS_AT_ONCE) * ROWS_AT_ONCE, matrix_NI.shape[1], dtype=kind)
-    filled_NI[:num_rows].copy_(matrix_NI)
+    filled_NI = room(matrix_NI, kind)
+    filled_NI[: len(matrix_NI)].copy_(matrix_NI)
+    return filled_NI
+
+
+def room(like_NI: Tensor, kind: torch.dtype | None) -> Tensor:
+    """Where an operand of this size can be written: its rows of zeros are there, the others are not yet."""
+    if kind in (None, like_NI.dtype):
+        return torch.empty_like(like_NI)
+    num_rows = len(like_NI)
+    filled_NI = like_NI.new_empty(-(-num_rows // ROWS_AT_ONCE) * ROWS_AT_ONCE, like_NI.shape[1], dtype=kind)
     filled_NI[num_rows:].zero_()
     return filled_NI
 
@@ -31,17 +39,17 @@ def weight(matrix_OI: Tensor, kind: torch.dtype | None) -> Tensor:
     return matrix_OI if kind is None else matrix_OI.to(kind)
 
 
-def product(
-    left_NI: Tensor, right_IO: Tensor, out_NO: Tensor, factor: float = 1.0, bias_O: Tensor | None = None
-) -> Tensor:
-    """out = factor x left x right + bias, of two operands; as many rows as `out` has."""
+def product(left_NI: Tensor, right_IO: Tensor, factor: float = 1.0) -> Tensor:
+    """factor x left x right, of two operands: itself one, of the same kind and with as many rows as `left`."""
+    out_NO = left_NI.new_empty(len(left_NI), right_IO.shape[1])
+    return torch.addmm(out_NO, left_NI, right_IO, beta=0.0, alpha=factor, out=out_NO)
+
+
+def write_product(left_NI: Tensor, right_IO: Tensor, out_NO: Tensor, factor: float = 1.0) -> Tensor:
+    """out = factor x left x right, of two operands; as many rows as `out` has."""
     if left_NI.dtype == out_NO.dtype:
-        addend, share = (out_NO, 0.0) if bias_O is None else (bias_O, 1.0)
-        return torch.addmm(addend, left_NI, right_IO, beta=share, alpha=factor, out=out_NO)
-    narrow_NO = left_NI.new_empty(len(left_NI), right_IO.shape[1])
-    torch.addmm(narrow_NO, left_NI, right_IO, beta=0.0, alpha=factor, out=narrow_NO)
-    narrow_NO = narrow_NO[: len(out_NO)]
-    return out_NO.copy_(narrow_NO) if bias_O is None else torch.add(narrow_NO, bias_O, out=out_NO)
+        return torch.addmm(out_NO, left_NI, right_IO, beta=0.0, alpha=factor, out=out_NO)
+    return out_NO.copy_(product(left_NI, right_IO, factor)[: len(out_NO)])
 
 
 def add_product(out_OI: Tensor, left_ON: Tensor, right_NI: Tensor, factor: float = 1.0) -> Tensor:

@@ -1,10 +1,12 @@
 /* Sixteen numbers at a time, in the compiler's own vectors. */
 
 #include <stdint.h>
+#include <string.h>
 
 #define LANES 16
 typedef float vector __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 typedef int32_t whole_vector __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef uint32_t bits_vector __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
 static inline vector load(const float *numbers)
 {
@@ -14,6 +16,45 @@ static inline vector load(const float *numbers)
 static inline void store(float *numbers, vector x)
 {
     *(vector *) numbers = x;
+}
+
+typedef uint16_t narrow; /* bfloat16: the upper half of a float */
+typedef uint16_t narrow_vector __attribute__((vector_size(2 * LANES), aligned(2), may_alias));
+typedef uint8_t byte_vector __attribute__((vector_size(LANES), aligned(1), may_alias));
+
+static inline float widened(narrow number)
+{
+    uint32_t bits = (uint32_t) number << 16;
+    float result;
+    memcpy(&result, &bits, 4);
+    return result;
+}
+
+/* To the nearest, ties to even. Numbers here are finite or the whole row is not. */
+static inline narrow narrowed(float number)
+{
+    uint32_t bits;
+    memcpy(&bits, &number, 4);
+    return (narrow) ((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* Numbers of either kind. */
+static inline vector load_any(const void *numbers, int64_t at, int64_t is_narrow)
+{
+    if (!is_narrow)
+        return load((const float *) numbers + at);
+    narrow_vector halves = *(const narrow_vector *) ((const narrow *) numbers + at);
+    return (vector) (__builtin_convertvector(halves, bits_vector) << 16);
+}
+
+static inline void store_any(void *numbers, int64_t at, vector x, int64_t is_narrow)
+{
+    bits_vector bits = (bits_vector) x;
+    if (is_narrow) /* as `narrowed` */
+        *(narrow_vector *) ((narrow *) numbers + at) =
+            __builtin_convertvector((bits + 0x7fff + (bits >> 16 & 1)) >> 16, narrow_vector);
+    else
+        store((float *) numbers + at, x);
 }
 
 static inline vector chosen(whole_vector is_x, vector x, vector y)

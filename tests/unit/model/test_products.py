@@ -12,7 +12,7 @@ from torch import Tensor
 from dragoman.core.config import ModelConfig
 from dragoman.model.batch import Batch, SpecialIds
 from dragoman.model.loss import cross_entropy
-from dragoman.model.products import ROWS_AT_ONCE, add_product, operand, product, weight
+from dragoman.model.products import ROWS_AT_ONCE, add_product, operand, product, room, weight, write_product
 from dragoman.model.transformer import Transformer
 
 BF16 = torch.bfloat16
@@ -85,12 +85,12 @@ def test_in_the_numbers_of_the_weights_an_operand_is_the_matrix_itself() -> None
 @pytest.mark.parametrize("factor", [1.0, 1.3])
 @pytest.mark.parametrize("num_rows", NUM_ROWS)
 def test_in_float32_products_are_those_of_torch(num_rows: int, factor: float) -> None:
-    left_NI, right_IO, bias_O = fractions(num_rows, INNER), fractions(INNER, OUTER), fractions(OUTER)
+    left_NI, right_IO = fractions(num_rows, INNER), fractions(INNER, OUTER)
     out_NO = left_NI.new_empty(num_rows, OUTER)
-    assert product(left_NI, right_IO, out_NO, factor) is out_NO
-    assert torch.equal(out_NO, torch.addmm(bias_O, left_NI, right_IO, beta=0.0, alpha=factor))
-    product(left_NI, right_IO, out_NO, factor, bias_O)
-    assert torch.equal(out_NO, torch.addmm(bias_O, left_NI, right_IO, alpha=factor))
+    expected_NO = torch.addmm(fractions(OUTER), left_NI, right_IO, beta=0.0, alpha=factor)
+    assert write_product(left_NI, right_IO, out_NO, factor) is out_NO
+    assert torch.equal(out_NO, expected_NO)
+    assert torch.equal(product(left_NI, right_IO, factor), expected_NO)
     before_NO = fractions(num_rows, OUTER)
     after_NO = add_product(out_NO.copy_(before_NO), left_NI, right_IO, factor)
     assert torch.equal(after_NO, torch.addmm(before_NO, left_NI, right_IO, alpha=factor))
@@ -105,17 +105,17 @@ def test_an_operand_in_bfloat16_is_filled_up_with_rows_of_zeros(num_rows: int) -
     assert torch.equal(ready_NI[:num_rows], matrix_NI.to(BF16))
     assert not ready_NI[num_rows:].count_nonzero()
     assert torch.equal(weight(matrix_NI, BF16), matrix_NI.to(BF16)), "a weight keeps its size"
+    room_NI = room(matrix_NI, BF16)
+    assert room_NI.shape == ready_NI.shape and not room_NI[num_rows:].count_nonzero()
 
 
-@pytest.mark.parametrize("has_bias", [False, True])
 @pytest.mark.parametrize("factor", [1.0, 1.3])
 @pytest.mark.parametrize("num_rows", NUM_ROWS)
-def test_in_bfloat16_products_are_close_to_those_of_float32(num_rows: int, factor: float, has_bias: bool) -> None:
+def test_in_bfloat16_products_are_close_to_those_of_float32(num_rows: int, factor: float) -> None:
     left_NI, right_OI = fractions(num_rows, INNER), fractions(OUTER, INNER)
-    bias_O = fractions(OUTER) if has_bias else None
     out_NO = left_NI.new_empty(num_rows, OUTER)
-    assert product(operand(left_NI, BF16), weight(right_OI, BF16).t(), out_NO, factor, bias_O) is out_NO
-    exact_NO = left_NI @ right_OI.t() * factor + (0.0 if bias_O is None else bias_O)
+    assert write_product(operand(left_NI, BF16), weight(right_OI, BF16).t(), out_NO, factor) is out_NO
+    exact_NO = left_NI @ right_OI.t() * factor
     allowed_NO = left_NI.abs() @ right_OI.abs().t() * factor * ROUNDING
     assert out_NO.dtype == torch.float32
     assert ((out_NO - exact_NO).abs() <= allowed_NO).all()
@@ -123,15 +123,21 @@ def test_in_bfloat16_products_are_close_to_those_of_float32(num_rows: int, facto
 
 
 @pytest.mark.parametrize("num_rows", NUM_ROWS)
+def test_a_product_in_bfloat16_is_an_operand_itself(num_rows: int) -> None:
+    left_NI, right_IO = whole_numbers(num_rows, INNER), whole_numbers(INNER, OUTER)
+    result_NO = product(operand(left_NI, BF16), weight(right_IO, BF16), 0.5)
+    assert torch.equal(result_NO, operand(left_NI @ right_IO * 0.5, BF16)), "rows of zeros and all"
+
+
+@pytest.mark.parametrize("num_rows", NUM_ROWS)
 def test_a_product_in_bfloat16_has_the_asked_rows_and_writes_no_other(num_rows: int) -> None:
-    left_NI, right_IO, bias_O = whole_numbers(num_rows, INNER), whole_numbers(INNER, OUTER), fractions(OUTER)
+    left_NI, right_IO = whole_numbers(num_rows, INNER), whole_numbers(INNER, OUTER)
     room_NO = torch.full((num_rows + 2, OUTER), 7.0)
     out_NO = room_NO[1:-1]
-    for bias, expected_NO in ((None, left_NI @ right_IO * 0.5), (bias_O, left_NI @ right_IO * 0.5 + bias_O)):
-        result_NO = product(operand(left_NI, BF16), weight(right_IO, BF16), out_NO, 0.5, bias)
-        assert result_NO.data_ptr() == out_NO.data_ptr() and result_NO.shape == (num_rows, OUTER)
-        assert torch.equal(out_NO, expected_NO), "a bias is not rounded"
-        assert room_NO[0].eq(7.0).all() and room_NO[-1].eq(7.0).all()
+    result_NO = write_product(operand(left_NI, BF16), weight(right_IO, BF16), out_NO, 0.5)
+    assert result_NO.data_ptr() == out_NO.data_ptr() and result_NO.shape == (num_rows, OUTER)
+    assert torch.equal(out_NO, left_NI @ right_IO * 0.5)
+    assert room_NO[0].eq(7.0).all() and room_NO[-1].eq(7.0).all()
 
 
 @pytest.mark.parametrize("num_rows", NUM_ROWS)
@@ -139,7 +145,7 @@ def test_rows_filled_up_are_in_no_weight_gradient(num_rows: int) -> None:
     d_NO, x_NI = whole_numbers(num_rows, OUTER), whole_numbers(num_rows, INNER)
     left_ON, right_NI = operand(d_NO, BF16).t(), operand(x_NI, BF16)
     expected_OI = d_NO.t() @ x_NI * 0.5
-    assert torch.equal(product(left_ON, right_NI, torch.empty_like(expected_OI), 0.5), expected_OI)
+    assert torch.equal(write_product(left_ON, right_NI, torch.empty_like(expected_OI), 0.5), expected_OI)
     before_OI = fractions(OUTER, INNER)
     assert torch.equal(add_product(before_OI.clone(), left_ON, right_NI, 0.5), before_OI + expected_OI)
 
