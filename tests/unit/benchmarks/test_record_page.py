@@ -13,6 +13,7 @@ from benchmarks.multi30k_record.attempts import ATTEMPTS, GOAL, Attempt, load
 from benchmarks.multi30k_record.chart import chart
 from benchmarks.multi30k_record.page import CHART, PAGE, command, measured, standing, summary
 from dragoman.core import records
+from dragoman.core.run_records import EvalRecord
 
 FAST = Attempt(
     time="2026-11-17T10:00:00+00:00",
@@ -133,3 +134,20 @@ def test_mean_and_length_penalty_are_chosen_on_val_one_after_the_other(monkeypat
     monkeypatch.setattr(record, "bleu", bleu)
     assert record.chosen(Path("run"), record.RECIPES["fast"]) == (3, 1.4, 41.2)
     assert asked == [("val", n, 1.0) for n in (1, 3, 5)] + [("val", 3, 0.6), ("val", 3, 1.4)]
+
+
+def test_patience_ends_a_training_whose_dev_loss_got_no_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    losses, limits = {500: 3.0, 1_000: 2.0, 1_500: 2.1, 2_000: 1.0}, []
+
+    def train_until(limit: int, *_: object) -> list[EvalRecord]:
+        limits.append(limit)
+        evaluation = EvalRecord(0, "", 0, 0.0, None, None, 0.0, (0.0, 0.0), 0.0, "", "", 0, 0.0)
+        return [replace(evaluation, step=step, dev_loss=loss) for step, loss in losses.items() if step <= limit]
+
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text("[training]\nmax_steps = 2000\n")
+    monkeypatch.setattr(record, "_train_until", train_until)
+    assert record.train(recipe, tmp_path / "run", [], patience_steps=500)[-1].step == 1_500
+    assert limits == [500, 1_000, 1_500]
+    assert record.train(recipe, tmp_path / "run", [], patience_steps=0)[-1].step == 2_000
+    assert limits[3:] == [2_000]
