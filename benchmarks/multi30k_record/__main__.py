@@ -73,6 +73,11 @@ def chosen(run: Path, choices: Choices) -> tuple[int, float, float]:
     return averaged, length_penalty, by_penalty[length_penalty]
 
 
+def cores() -> int:
+    """Those that this process may use: `taskset` can leave the others to something else."""
+    return len(os.sched_getaffinity(0))
+
+
 def train(recipe: Path, run: Path, changes: Sequence[str], patience_steps: int) -> list[EvalRecord]:
     """To the end, or as far as patience goes: so many steps, look, so many more. Gives the evaluations."""
     settings = [word for change in changes for word in ("--set", change)]
@@ -87,7 +92,7 @@ def train(recipe: Path, run: Path, changes: Sequence[str], patience_steps: int) 
 
 def _train_until(limit: int, recipe: Path, run: Path, settings: Sequence[str]) -> list[EvalRecord]:
     # A process for each core: two with a thread each take a quarter less time than one with two threads.
-    words = ("--processes", str(os.cpu_count()), *settings, "--set", f"training.max_steps={limit}")
+    words = ("--processes", str(cores()), *settings, "--set", f"training.max_steps={limit}")
     dragoman("train", str(recipe), "--run", str(run), *words)
     return list(records.read_lines(RunPaths(run).evals, EvalRecord))
 
@@ -111,6 +116,7 @@ def attempt(name: str, recipe: str, seed: int, settings: Sequence[str]) -> Attem
         seed=seed,
         settings=tuple(settings),
         machine=machine(),
+        cores=cores(),
         precision=precision_for(wanted, torch.device("cpu")).name,
         minutes=evals[-1].training_s / 60,
         steps=evals[-1].step,

@@ -23,6 +23,8 @@ class Attempt:
     settings: tuple[str, ...]
     """Changes of the recipe."""
     machine: str
+    cores: int
+    """Of the machine, that trained."""
     precision: str
     minutes: float
     """Of the run in all its sessions: steps, evaluations on val and checkpoints."""

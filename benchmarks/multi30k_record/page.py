@@ -12,7 +12,17 @@ from dragoman.core.files import write_atomically
 
 PAGE, CHART = ROOT / "docs" / "RECORD.md", ROOT / "docs" / "images" / "record.svg"
 HEADS = (
-    *("name", "seed", "minutes", "steps", "target tokens", "precision", "averaged checkpoints", "length penalty"),
+    *(
+        "name",
+        "seed",
+        "cores",
+        "minutes",
+        "steps",
+        "target tokens",
+        "precision",
+        "averaged checkpoints",
+        "length penalty",
+    ),
     *("BLEU val", "BLEU test", f"against {GOAL}"),
 )
 
@@ -52,8 +62,8 @@ def summary(seeds: Sequence[Attempt]) -> str:
     return (
         f"**{seeds[0].name}**, {len(seeds)} seed{'s' * (len(seeds) > 1)}: BLEU {_spread(scores, 2)} on the test set, "
         f"{standing(fmean(scores))}{' in the mean' * (len(seeds) > 1)}; {reached} of {len(seeds)} reached it. "
-        f"{_spread([one.minutes for one in seeds], 1)} minutes, {tokens / 1e6:.1f} million target tokens: "
-        f"{tokens / GOAL_TOKENS:.0%} of the most that the published run had."
+        f"{_spread([one.minutes for one in seeds], 1)} minutes on {_each(map(_cores, seeds))}, "
+        f"{tokens / 1e6:.1f} million target tokens: {tokens / GOAL_TOKENS:.0%} of the most that the published run had."
     )
 
 
@@ -68,7 +78,15 @@ def table(attempts: Sequence[Attempt]) -> str:
     lines = [f"| {' | '.join(HEADS)} |", "|---" + "|--:" * (len(HEADS) - 1) + "|"]
     for one in attempts:
         cells = (
-            *(one.name, f"{one.seed}", f"{one.minutes:.1f}", f"{one.steps:,}", f"{one.tokens:,}", one.precision),
+            *(
+                one.name,
+                f"{one.seed}",
+                f"{one.cores}",
+                f"{one.minutes:.1f}",
+                f"{one.steps:,}",
+                f"{one.tokens:,}",
+                one.precision,
+            ),
             *(f"{one.averaged}", f"{one.length_penalty:g}", f"{one.val_bleu:.2f}", f"{one.test_bleu:.2f}"),
             f"{one.test_bleu - GOAL:+.2f}",
         )
@@ -81,6 +99,10 @@ def command(one: Attempt) -> str:
     words = ["python", "-m", "benchmarks.multi30k_record", one.recipe, "--seed", str(one.seed)]
     words += ["--name", one.name] if one.name != one.recipe else []
     return shlex.join([*words, *(word for setting in one.settings for word in ("--set", setting))])
+
+
+def _cores(one: Attempt) -> str:
+    return f"{one.cores} core{'s' * (one.cores > 1)}"
 
 
 def _spread(values: Sequence[float], digits: int) -> str:

@@ -22,6 +22,7 @@ FAST = Attempt(
     seed=1,
     settings=(),
     machine="2 × processor",
+    cores=2,
     precision="bf16",
     minutes=31.24,
     steps=4_000,
@@ -42,9 +43,9 @@ def test_the_page_has_the_numbers_of_every_attempt() -> None:
     lines = measured([SECOND, SHORT, FAST]).splitlines()
     rows = [line for line in lines if line.startswith(("| fast", "| published"))]
     assert rows == [
-        "| fast | 1 | 31.2 | 4,000 | 16,384,000 | bf16 | 3 | 1.4 | 41.50 | 41.32 | +0.30 |",
-        "| fast | 2 | 30.0 | 4,000 | 16,384,000 | bf16 | 3 | 1.4 | 41.50 | 41.00 | -0.02 |",
-        "| published | 1 | 190.0 | 4,000 | 65,536,000 | bf16 | 3 | 1.4 | 41.50 | 40.50 | -0.52 |",
+        "| fast | 1 | 2 | 31.2 | 4,000 | 16,384,000 | bf16 | 3 | 1.4 | 41.50 | 41.32 | +0.30 |",
+        "| fast | 2 | 2 | 30.0 | 4,000 | 16,384,000 | bf16 | 3 | 1.4 | 41.50 | 41.00 | -0.02 |",
+        "| published | 1 | 2 | 190.0 | 4,000 | 65,536,000 | bf16 | 3 | 1.4 | 41.50 | 40.50 | -0.52 |",
     ]
     assert "Measured on 2 × processor. BLEU of the table: `tok:none`; of the curves: `tok:13a`." in lines
 
@@ -52,10 +53,11 @@ def test_the_page_has_the_numbers_of_every_attempt() -> None:
 def test_a_name_is_told_by_its_mean_and_spread_against_the_goal() -> None:
     assert summary([FAST, SECOND]) == (
         "**fast**, 2 seeds: BLEU 41.16 (41.00–41.32) on the test set, 0.14 above 41.02 in the mean; 1 of 2 reached it. "
-        "30.6 (30.0–31.2) minutes, 16.4 million target tokens: 25% of the most that the published run had."
+        "30.6 (30.0–31.2) minutes on 2 cores, 16.4 million target tokens: 25% of the most that the published run had."
     )
     assert summary([SHORT]).startswith(
-        "**published**, 1 seed: BLEU 40.50 on the test set, **0.52 short of 41.02**; 0 of 1 reached it. 190.0 minutes, "
+        "**published**, 1 seed: BLEU 40.50 on the test set, **0.52 short of 41.02**; 0 of 1 reached it. "
+        "190.0 minutes on 2 cores, "
     )
 
 
