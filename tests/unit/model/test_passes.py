@@ -94,6 +94,11 @@ def test_activation(size: tuple[int, int], kind: torch.dtype | None, rate: float
         assert_close(ours, theirs)
 
 
+def test_bfloat16_is_rounded_to_the_nearest() -> None:
+    x_ND = numbers(33, 48)
+    assert torch.equal(compiled.residual_backward(x_ND, None, BF16, wants_sums=False)[0], operand(x_ND, BF16))
+
+
 def test_a_mask_of_several_pieces_is_the_same_in_c() -> None:
     rows, width = LONGEST // 512 + 7, 512
     x_ND, y_ND = torch.zeros(rows, width), torch.ones(rows, width)
