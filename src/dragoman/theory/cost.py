@@ -80,7 +80,8 @@ def activation_bytes(
 ) -> int:
     """Upper estimate of what one micro-batch holds at its fullest: all that the gradient needs, and the loss.
 
-    For sentences of equal lengths; padding inside the micro-batch counts as tokens.
+    For sentences of equal lengths; padding inside the micro-batch counts as tokens. With masks of dropout, which only
+    a machine without a compiler writes down.
     """
     model = model.sized()
     source_tokens, target_tokens = num_sentences * source_length, num_sentences * target_length

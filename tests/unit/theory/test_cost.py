@@ -84,7 +84,10 @@ def test_logits_live_a_chunk_at_a_time() -> None:
 def test_saved_activations_stay_below_the_estimate_and_near_it(
     activation: str, source_length: int, target_length: int
 ) -> None:
-    """Of what autograd keeps, each storage once; the loss adds its chunk of logits."""
+    """Of what autograd keeps, each storage once; the loss adds its chunk of logits.
+
+    Masks are estimated, not measured: they are kept beside autograd's tensors, and where there is a kernel not at all.
+    """
     config = ModelConfig(preset="tiny", activation=activation)
     model = Transformer(config, 300, 300, IDS)
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
@@ -102,4 +105,4 @@ def test_saved_activations_stay_below_the_estimate_and_near_it(
     measured = sum(kept.values()) + cost.logits_bytes(batch.num_target_tokens, 300)
     assert loss_sum.requires_grad
     estimate = cost.activation_bytes(config, 300, 20, source_length, target_length)
-    assert measured <= estimate <= 1.25 * measured
+    assert measured <= estimate <= 1.3 * measured
