@@ -41,8 +41,7 @@ def weight(matrix_OI: Tensor, kind: torch.dtype | None) -> Tensor:
 
 def product(left_NI: Tensor, right_IO: Tensor, factor: float = 1.0) -> Tensor:
     """factor x left x right, of two operands: itself one, of the same kind and with as many rows as `left`."""
-    out_NO = left_NI.new_empty(len(left_NI), right_IO.shape[1])
-    return torch.addmm(out_NO, left_NI, right_IO, beta=0.0, alpha=factor, out=out_NO)
+    return write_product(left_NI, right_IO, left_NI.new_empty(len(left_NI), right_IO.shape[1]), factor)
 
 
 def write_product(left_NI: Tensor, right_IO: Tensor, out_NO: Tensor, factor: float = 1.0) -> Tensor:
