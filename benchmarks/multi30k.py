@@ -28,6 +28,11 @@ class Corpus:
     pairs: list[Pair]
     batches: list[list[int]]
 
+    @property
+    def written_pieces(self) -> list[int]:
+        """The pieces that a translation can have: those of the target side, and the special ones."""
+        return sorted({PAD, BOS, EOS, UNK}.union(*(target for _, target in self.pairs)))
+
     def forever(self, seed: int) -> Iterator[list[Pair]]:
         """Batches in a shuffled order, epoch after epoch."""
         random = np.random.default_rng(seed)

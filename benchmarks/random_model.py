@@ -6,6 +6,8 @@ Translations always have as many pieces as they are told, so that every engine d
 import gzip
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.ground import shared_data
 from dragoman.core import records
 from dragoman.core.config import DecodingConfig, ModelConfig, VocabularyConfig
@@ -24,8 +26,8 @@ def multi30k(name: str) -> list[str]:
         return [line.strip() for line in file]
 
 
-def write(directory: Path, quantization: str = "float32", preset: str = "small") -> Path:
-    """Make the folder, with subwords of Multi30k."""
+def write(directory: Path, quantization: str = "float32", preset: str = "small", *, writes_all: bool = False) -> Path:
+    """Make the folder, with subwords of Multi30k: as a run of ours would, or with logits of the whole vocabulary."""
     from dragoman.decoding.translate import Translator
     from dragoman.export.convert import convert
     from dragoman.model.batch import SpecialIds
@@ -41,6 +43,9 @@ def write(directory: Path, quantization: str = "float32", preset: str = "small")
     ids = SpecialIds(ours.special.pad, ours.special.bos, ours.special.eos)
     config, decoding = ModelConfig(preset=preset), DecodingConfig(beam=BEAM, min_length=NUM_STEPS)
     model = Transformer(config, ours.size, ours.size, ids, seed=1).eval()
+    if not writes_all:
+        encoded = (np.frombuffer(ids, dtype=ours.id_type).tolist() for ids in ours.encode(multi30k("train.de")))
+        model.outputs.restrict(sorted({ids.pad, ids.bos, ours.special.unk}.union(*encoded)))
     convert(Translator(model, ours, ours, decoding), directory, quantization, 2_048)
     card = ExportCard(
         format=FORMAT,

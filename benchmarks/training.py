@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from benchmarks.multi30k import NUM_PIECES
+from benchmarks.multi30k import NUM_PIECES, load
 from benchmarks.peers.participant import HALF_VARIABLE
 from benchmarks.peers.roster import DRAGOMAN, HALF_PEERS, PEERS, python_of
 from benchmarks.turns import Clock, Participant, Start, race
@@ -56,14 +56,14 @@ def entries(is_quiet: bool = False) -> dict[str, Entry]:
     return full | half
 
 
-def flops_of(preset: str) -> float:
-    """Useful floating-point operations of a target token, forward and backward."""
-    return flops_per_target_token(ModelConfig(preset=preset), NUM_PIECES, *LENGTHS)
+def flops_of(key: str, preset: str) -> float:
+    """Useful floating-point operations of a target token, forward and backward, as a participant computes them."""
+    num_logits = len(load().written_pieces) if key.startswith(DRAGOMAN) else NUM_PIECES
+    return flops_per_target_token(ModelConfig(preset=preset), num_logits, *LENGTHS)
 
 
 def table(participants: Sequence[Participant], preset: str) -> str:
     """Markdown: rates over all slices, the fastest against each, share of the multiplies' peak, by both clocks."""
-    flops = flops_of(preset)
     ceiling = next(p for p in participants if p.name == CEILING)
     racers = sorted((p for p in participants if p is not ceiling), key=lambda p: -p.rate("wall_s"))
     lines = [
@@ -72,6 +72,7 @@ def table(participants: Sequence[Participant], preset: str) -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for racer in racers:
+        flops = flops_of(racer.name, preset)
         rates = racer.rates("wall_s")
         cells = [racer.name, f"{statistics.median(rates):,.0f} ({min(rates):,.0f}–{max(rates):,.0f})"]
         clocks: tuple[Clock, Clock] = "wall_s", "cpu_s"

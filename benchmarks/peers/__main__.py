@@ -61,7 +61,7 @@ def training_rows(now: Race, column: str, ceiling: str) -> tuple[Row, ...]:
     rates = {each.name: each.rates("wall_s") for each in now.participants}
     peaks = rates.pop(ceiling)
     peaks_mb = {each.name: each.peak_rss_mb for each in now.participants}
-    return rows_of(column, rates, peaks_mb, peaks, training.flops_of(column.split("-")[1]))
+    return rows_of(column, rates, peaks_mb, peaks, partial(training.flops_of, preset=column.split("-")[1]))
 
 
 def decode(name: str, engines: Sequence[str], options: argparse.Namespace) -> Iterator[Found]:

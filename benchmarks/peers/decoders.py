@@ -38,14 +38,14 @@ def dragoman(preset: str, threads: int, kind: str) -> Decode:
 def ctranslate2(preset: str, threads: int, kind: str) -> Decode:
     """The same weights in CTranslate2 as a careful reader of its documentation calls it: a worker of one thread a core.
 
-    Pieces to pieces; it sorts the sentences and makes batches itself.
+    With logits of the whole vocabulary. Pieces to pieces; it sorts the sentences and makes batches itself.
     """
     import ctranslate2 as engine
     import sentencepiece
 
     from dragoman.core.paths import ExportPaths
 
-    directory = exported(preset, kind)
+    directory = exported(preset, kind, writes_all=True)
     names = sentencepiece.SentencePieceProcessor(model_file=str(ExportPaths(directory).vocabulary("source")))
     translator = engine.Translator(str(directory), inter_threads=threads, intra_threads=1)
 
@@ -74,7 +74,9 @@ def torch_search(preset: str, threads: int, kind: str) -> Decode:
     torch.set_num_threads(threads)
     ids = SpecialIds(multi30k.PAD, multi30k.BOS, multi30k.EOS)
     model = Transformer(ModelConfig(preset=preset), multi30k.NUM_PIECES, multi30k.NUM_PIECES, ids).eval()
-    rules = Rules(ids.bos, ids.eos, beam=BEAM, never=(ids.pad, ids.bos))
+    model.outputs.restrict(multi30k.load().written_pieces)
+    bos, eos, pad = model.outputs.column_V[[ids.bos, ids.eos, ids.pad]].tolist()
+    rules = Rules(bos, eos, beam=BEAM, never=(pad, bos))
 
     def decode(batch: list[list[int]]) -> object:
         source, packing = rectangle(batch, ids.pad)
@@ -140,12 +142,12 @@ def in_batches(decode: Decode) -> Decode:
     return lambda sentences: [decode(sentences[at : at + BATCH]) for at in range(0, len(sentences), BATCH)]
 
 
-def exported(preset: str, kind: str) -> Path:
+def exported(preset: str, kind: str, *, writes_all: bool = False) -> Path:
     """A model with random weights as `dragoman export` writes it, made if it is not there."""
     from benchmarks import random_model
 
-    directory = CACHE / f"random-{preset}-{kind}"
-    return directory if directory.exists() else random_model.write(directory, kind, preset)
+    directory = CACHE / f"random-{preset}-{kind}{'-all' if writes_all else '-written'}"
+    return directory if directory.exists() else random_model.write(directory, kind, preset, writes_all=writes_all)
 
 
 def sentences() -> list[list[int]]:

@@ -22,6 +22,7 @@ def main() -> None:
     ids = SpecialIds(multi30k.PAD, multi30k.BOS, multi30k.EOS)
     config = ModelConfig(preset=todo.preset, dropout=DROPOUT, label_smoothing=SMOOTHING)
     model = Transformer(config, multi30k.NUM_PIECES, multi30k.NUM_PIECES, ids)
+    model.outputs.restrict(multi30k.load().written_pieces)  # as `dragoman train` does
     model.accumulate_in_place = True
     model.multiplied_in = torch.bfloat16 if is_half() else None
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), fused=True)

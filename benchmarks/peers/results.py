@@ -2,7 +2,7 @@
 
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -83,14 +83,14 @@ def rows_of(
     rates: Mapping[str, Sequence[float]],
     peaks_mb: Mapping[str, float],
     ceiling: Sequence[float] | None = None,
-    work: float = 1.0,
+    work: Callable[[str], float] = lambda _key: 1.0,
 ) -> tuple[Row, ...]:
-    """Rows of one heat, ours first, fairseq converted; `work` is what one unit costs in units of the ceiling."""
+    """Rows of one heat, ours first, fairseq converted; `work` is what one unit costs each, in units of the ceiling."""
     own_key = next(key for key in rates if key.startswith(DRAGOMAN))
     ours = tuple(rates[own_key])
 
     def row(key: str, own: Sequence[float], *, is_converted: bool = False) -> Row:
-        shares = () if ceiling is None else tuple(r * work / peak for r, peak in zip(own, ceiling, strict=True))
+        shares = () if ceiling is None else tuple(r * work(key) / peak for r, peak in zip(own, ceiling, strict=True))
         return Row(key, tuple(own), ours, shares, peaks_mb.get(key), is_converted)
 
     measured = [row(key, own) for key, own in rates.items()]

@@ -38,6 +38,10 @@ class CorpusPaths:
         return self.directory / f"{split}-{number:03}.{part}"
 
 
+WRITTEN_PIECES = "written_pieces"
+"""Of a checkpoint's weights the one tensor that holds no weights: the pieces that the model writes, where not all."""
+
+
 @dataclass(frozen=True)
 class CheckpointPaths:
     """The files of one checkpoint."""

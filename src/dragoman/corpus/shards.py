@@ -33,6 +33,8 @@ from dragoman.corpus.manifest import (
 SHARD_BYTES = 256_000_000
 PARTS = {"tokens": "", "lengths": "<u2", "starts": "<u8"}  # the type of tokens is the corpus's own
 MOST_PIECES = 65_535  # of a side: lengths are 16 bits
+PAIRS_AT_ONCE = 100_000
+"""Whose pieces are looked at together: some megabytes."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,17 @@ class Split:
         """(pairs, 2): the number of source and of target ids of every pair, ends included."""
         return np.concatenate([shard.lengths for shard in self._shards])
 
+    def has_in_target(self, vocabulary_size: int) -> npt.NDArray[np.bool_]:
+        """Of every piece, whether a target sentence holds it."""
+        found = np.zeros(vocabulary_size, dtype=np.bool_)
+        for shard in self._shards:
+            for first in range(0, len(shard.lengths), PAIRS_AT_ONCE):
+                lengths = shard.lengths[first : first + PAIRS_AT_ONCE].reshape(-1)
+                is_target = np.repeat(np.arange(len(lengths)) % 2 == 1, lengths)
+                start = int(shard.starts[first])
+                found[shard.tokens[start : start + len(is_target)][is_target]] = True
+        return found
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -177,6 +190,16 @@ class Corpus:
     def split(self, name: str) -> Split:
         report = self.manifest.splits[name]
         return Split([self._shard(name, number, pairs) for number, pairs in enumerate(report.shard_pairs)])
+
+    def written_pieces(self) -> list[int]:
+        """The pieces of a model's output: of all that train and dev hold on the target side, and the special ones."""
+        vocabulary = self.vocabularies["target"]
+        splits = [self.split(name).has_in_target(vocabulary.size) for name in ("train", "dev")]
+        is_written = np.logical_or.reduce(splits)
+        special = vocabulary.special
+        is_written[[special.pad, special.bos, special.eos, special.unk]] = True
+        pieces: list[int] = is_written.nonzero()[0].tolist()
+        return pieces
 
     def text(self, split: str, side: int) -> list[str]:
         """The sentences of dev or test (side 0: source, 1: target) as a person reads them."""

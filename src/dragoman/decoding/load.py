@@ -1,5 +1,6 @@
 """A trained model, ready to translate: from a run directory, without the corpus that it was trained on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,12 +19,17 @@ from dragoman.model.batch import SpecialIds
 from dragoman.model.transformer import Transformer
 
 
-def build_model(config: Config, source: Vocabulary, target: Vocabulary, *, is_shared: bool) -> Transformer:
-    """The model of a recipe, with its first weights."""
+def build_model(
+    config: Config, source: Vocabulary, target: Vocabulary, *, is_shared: bool, written: Sequence[int] | None = None
+) -> Transformer:
+    """The model of a recipe, with its first weights; it writes only some of the target's pieces, or all."""
     if config.model.tied == "three" and not is_shared:
         raise UserError("model.tied = three needs one vocabulary for both sides", "set model.tied = two")
     ids = SpecialIds(pad=target.special.pad, bos=target.special.bos, eos=target.special.eos)
-    return Transformer(config.model, source.size, target.size, ids, seed=config.training.seed)
+    model = Transformer(config.model, source.size, target.size, ids, seed=config.training.seed)
+    if written is not None:
+        model.outputs.restrict(written)
+    return model
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,9 @@ def with_weights(directory: Path, weights: Weights, decoding: DecodingConfig | N
     source, target = (Vocabulary(paths.vocabulary(side)) for side in ("source", "target"))
     is_shared = paths.vocabulary("source").read_bytes() == paths.vocabulary("target").read_bytes()
     model = build_model(config, source, target, is_shared=is_shared)
-    reading.check(weights.tensors, dict(model.named_parameters()), f"the model in {paths.checkpoints}")
+    model.outputs.load(weights.tensors)
+    expected = {**dict(model.named_parameters()), **model.outputs.saved()}
+    reading.check(weights.tensors, expected, f"the model in {paths.checkpoints}")
     model.load_state_dict(weights.tensors, strict=False)  # positions are computed, not loaded
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     return Translator(model.to(device).eval(), source, target, decoding or config.decoding)

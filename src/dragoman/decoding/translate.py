@@ -8,7 +8,7 @@ ends of its sentences, translated in parts and joined again with what stood betw
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -163,20 +163,26 @@ class Translator:
 
     def _searched(self, sources: Sequence[Sequence[int]], n_best: int) -> list[list[Hypothesis]]:
         config, ids, device = self.config, self.model.ids, self.model.target_embedding.device
+        outputs = self.model.outputs
+        bos, eos, pad = (int(outputs.column_V[piece]) for piece in (ids.bos, ids.eos, ids.pad))
         source, packing = padded(sources, ids.pad)
         longest = [int(config.max_length_ratio * (len(each) - 1)) + config.max_length_extra for each in sources]
         rules = Rules(
-            bos=ids.bos,
-            eos=ids.eos,
+            bos=bos,
+            eos=eos,
             beam=max(config.beam, n_best),
             n_best=n_best,
             length_penalty=config.length_penalty,
             no_repeat=config.no_repeat_pieces,
-            never=tuple({ids.pad, ids.bos} - {ids.eos}),
+            never=tuple({pad, bos} - {eos}),
         )
         shortest = [min(config.min_length, most) for most in longest]
         state = self.model.encode(source.to(device), packing.lengths)
-        return search(self.model.step, state, shortest, longest, rules, device)
+        found = search(self.model.step, state, shortest, longest, rules, device)
+        if outputs.are_all:
+            return found
+        pieces = outputs.piece_O.tolist()
+        return [[replace(one, tokens=tuple(pieces[column] for column in one.tokens)) for one in best] for best in found]
 
 
 @contextmanager

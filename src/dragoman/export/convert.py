@@ -2,7 +2,7 @@
 
 Takes a model and its vocabularies, writes `model.bin`, `config.json` and the vocabularies in CTranslate2's own words.
 Both engines compute the same network; only names and the order of some matrices differ. Positions are written out,
-so nothing depends on a formula that another version might change.
+so nothing depends on a formula that another version might change. The target vocabulary is what the model writes.
 """
 
 from pathlib import Path
@@ -53,7 +53,8 @@ class Conversion:
             activation=ACTIVATIONS[config.activation],
         )
         spec.register_source_vocabulary(piece_names(self._source))
-        spec.register_target_vocabulary(piece_names(self._target))
+        names = piece_names(self._target)
+        spec.register_target_vocabulary([names[piece] for piece in self._model.outputs.piece_O.tolist()])
         special = self._target.special
         spec.config.decoder_start_token = "<s>" if special.bos != special.eos else "</s>"
         spec.config.bos_token = spec.config.decoder_start_token
@@ -73,8 +74,9 @@ class Conversion:
             _fill_feed_forward(layer_spec.ffn, layer.feed_forward)
 
     def _fill_decoder(self, spec: Any) -> None:
-        spec.embeddings.weight = _numbers(self._model.target_embedding)
-        spec.projection.weight = _numbers(self._model.output_table)
+        rows_of = self._model.outputs.rows_of
+        spec.embeddings.weight = _numbers(rows_of(self._model.target_embedding))
+        spec.projection.weight = _numbers(rows_of(self._model.output_table))
         spec.position_encodings.encodings = self._positions()
         if self._model.config.norm == "pre":
             _fill_norm(spec.layer_norm, self._model.decoder_norm)

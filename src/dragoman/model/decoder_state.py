@@ -5,7 +5,7 @@ re-ordered: each hypothesis knows which columns are its own past. To follow beam
 """
 
 # B sentences  P hypotheses of a sentence, next to each other  R = B x P  H heads  K head width  S source tokens
-# t columns written so far
+# t columns written so far  O pieces that are written  D width
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -52,6 +52,8 @@ class DecoderState:
     """0 for the columns of a hypothesis' own past, -inf for those of others."""
     memory: tuple[KeysValues, ...]
     bias_B11S: Tensor
+    table_OD: Tensor
+    """What the last hidden rows are multiplied with: taken out of the output table once, not at every step."""
 
     def select(self, rows: Tensor, sentences: Tensor | None = None) -> "DecoderState":
         """Hypotheses `rows`, in that order; `sentences` only where some are finished and their source is let go."""

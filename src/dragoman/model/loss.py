@@ -6,7 +6,7 @@ hidden rows and matrix are kept. The smoothing itself costs no pass over the log
 rank-one term of both gradients, and the sum of all logits is the product of a hidden row with the sum of the matrix.
 """
 
-# N real target tokens, packed  C tokens of one chunk  D width  V vocabulary
+# N real target tokens, packed  C tokens of one chunk  D width  V pieces that are predicted  W rows of the table
 
 from dataclasses import dataclass
 from typing import Any
@@ -42,21 +42,22 @@ class Loss:
 
 def cross_entropy(
     hidden_ND: Tensor,
-    weight_VD: Tensor,
+    table_WD: Tensor,
     target_N: Tensor,
     smoothing: float,
     *,
+    rows_V: Tensor | None = None,
     in_chunks: bool = True,
     accumulate_in_place: bool = False,
     multiplied_in: torch.dtype | None = None,
 ) -> Loss:
-    """The loss of predicting `target_N` from logits `hidden_ND @ weight_VD.T`."""
+    """The loss of predicting `target_N` from logits `hidden_ND @ table_WD.T`, of all rows of the table or of some."""
     if not in_chunks:
-        logits_NV = F.linear(hidden_ND, weight_VD)
+        logits_NV = F.linear(hidden_ND, table_WD if rows_V is None else table_WD.index_select(0, rows_V))
         plain_N = F.cross_entropy(logits_NV.detach(), target_N, reduction="none")
         smoothed_sum = F.cross_entropy(logits_NV, target_N, reduction="sum", label_smoothing=smoothing)
     else:
-        arguments = hidden_ND, weight_VD, target_N, smoothing, accumulate_in_place, multiplied_in
+        arguments = hidden_ND, table_WD, rows_V, target_N, smoothing, accumulate_in_place, multiplied_in
         smoothed_sum, plain_N = ChunkedCrossEntropy.apply(*arguments)  # type: ignore[no-untyped-call]
     return Loss(smoothed_sum, plain_N.detach())
 
@@ -71,12 +72,14 @@ class ChunkedCrossEntropy(torch.autograd.Function):
     def forward(
         ctx: Any,
         hidden_ND: Tensor,
-        weight_VD: Tensor,
+        table_WD: Tensor,
+        rows_V: Tensor | None,
         target_N: Tensor,
         smoothing: float,
         accumulate_in_place: bool,
         kind: torch.dtype | None,
     ) -> tuple[Tensor, Tensor]:
+        weight_VD = table_WD if rows_V is None else table_WD.index_select(0, rows_V)
         needs_gradient = any(ctx.needs_input_grad)
         d_hidden_ND = torch.empty_like(hidden_ND)
         weight_sum_D, share = weight_VD.sum(dim=0), smoothing / len(weight_VD)
@@ -95,8 +98,8 @@ class ChunkedCrossEntropy(torch.autograd.Function):
                 add_product(d_weight_VD, d_logits_CV.t(), hidden_CD)
         if needs_gradient:
             d_hidden_ND.sub_(weight_sum_D, alpha=share)
-            ctx.save_for_backward(d_hidden_ND, d_weight_VD)
-            ctx.weight_VD, ctx.accumulate_in_place = weight_VD, accumulate_in_place
+            ctx.save_for_backward(d_hidden_ND, d_weight_VD, rows_V)
+            ctx.table_WD, ctx.accumulate_in_place = table_WD, accumulate_in_place
         plain_N = _surprise(probability_N, target_logit_N, hidden_ND, weight_VD)
         plain_sum = plain_N.sum(dtype=torch.float64)
         log_sum, mean_logit = (plain_N + target_logit_N).sum(dtype=torch.float64), hidden_ND @ weight_sum_D
@@ -107,13 +110,14 @@ class ChunkedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, d_smoothed: Tensor, _d_plain: Tensor) -> tuple[Tensor | None, ...]:
-        d_hidden_ND, d_weight_VD = ctx.saved_tensors
-        d_hidden_ND = d_hidden_ND * d_smoothed
-        gradient_VD = ctx.weight_VD.grad
-        if ctx.accumulate_in_place and gradient_VD is not None:
-            gradient_VD.add_(d_weight_VD, alpha=float(d_smoothed))
-            return d_hidden_ND, None, None, None, None, None
-        return d_hidden_ND, d_weight_VD * d_smoothed, None, None, None, None
+        d_hidden_ND, d_weight_VD, rows_V = ctx.saved_tensors
+        in_place = ctx.accumulate_in_place and ctx.table_WD.grad is not None
+        d_table_WD = ctx.table_WD.grad if in_place else torch.zeros_like(ctx.table_WD)
+        if rows_V is None:
+            d_table_WD.add_(d_weight_VD, alpha=float(d_smoothed))
+        else:
+            d_table_WD.index_add_(0, rows_V, d_weight_VD, alpha=float(d_smoothed))
+        return d_hidden_ND * d_smoothed, None if in_place else d_table_WD, *[None] * 5
 
 
 def _gradient(

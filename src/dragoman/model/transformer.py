@@ -6,7 +6,7 @@ real tokens, so padding changes neither results nor cost. Everything that CTrans
 """
 
 # B sentences  S source tokens  T target tokens  R hypotheses: B x beams  H heads  K head width  D width  F inner width
-# V vocabulary  N real target tokens, packed  M real source tokens, packed
+# V vocabulary  O pieces that are written  N real target tokens, packed  M real source tokens, packed
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,6 +25,7 @@ from dragoman.model.decoder_state import DecoderState, KeysValues
 from dragoman.model.geometry import Geometries, Geometry, key_bias
 from dragoman.model.loss import Loss, cross_entropy
 from dragoman.model.noise import Noise
+from dragoman.model.outputs import Outputs
 from dragoman.model.parameters import AttentionWeights, FeedForwardWeights, NormWeights, Switches
 
 
@@ -157,6 +158,7 @@ class Transformer(nn.Module):
             self.source_embedding = nn.Parameter(torch.empty(source_vocabulary, config.width))
         if config.tied == "none":
             self.output = nn.Parameter(torch.empty(target_vocabulary, config.width))
+        self.outputs = Outputs(target_vocabulary)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
         if config.norm == "pre":
@@ -206,8 +208,9 @@ class Transformer(nn.Module):
         return cross_entropy(
             hidden_ND,
             self.output_table,
-            target_N,
+            self.outputs.column_V[target_N],
             self.config.label_smoothing,
+            rows_V=None if self.outputs.are_all else self.outputs.piece_O,
             in_chunks=sublayers(hidden_ND.device) is fused,
             accumulate_in_place=self.accumulate_in_place,
             multiplied_in=self.multiplied_in if self.training else None,
@@ -215,10 +218,12 @@ class Transformer(nn.Module):
 
     @torch.no_grad()
     def score(self, batch: Batch) -> Tensor:
-        """The log-probability of every target token given those before it, packed."""
+        """The log-probability of every target token given those before it, packed; -inf of what is never written."""
         target_N = batch.target.pack(batch.target_BT)
-        logits_NV = F.linear(self._hidden(batch, target_N), self.output_table)
-        return torch.log_softmax(logits_NV, dim=1).gather(1, target_N[:, None]).squeeze(1)
+        logits_NO = F.linear(self._hidden(batch, target_N), self.outputs.rows_of(self.output_table))
+        column_N = self.outputs.column_V[target_N]
+        found_N = torch.log_softmax(logits_NO, dim=1).gather(1, column_N.clamp(min=0)[:, None]).squeeze(1)
+        return found_N.masked_fill(column_N < 0, -torch.inf)
 
     @torch.no_grad()
     def encode(self, source_BS: Tensor, lengths: Sequence[int], beams: int = 1) -> DecoderState:
@@ -237,13 +242,17 @@ class Transformer(nn.Module):
             nothing_BHtK = memory_MD.new_empty(len(source_BS), heads, 0, width)
             past.append(KeysValues(nothing_BHtK, nothing_BHtK))
         sees_B1Pt = memory_MD.new_empty(len(source_BS), 1, beams, 0)
-        return DecoderState(0, tuple(past), sees_B1Pt, tuple(memory), key_bias(source, source.longest)[:, None, None])
+        bias_B11S, table_OD = key_bias(source, source.longest)[:, None, None], self.outputs.rows_of(self.output_table)
+        return DecoderState(0, tuple(past), sees_B1Pt, tuple(memory), bias_B11S, table_OD)
 
     @torch.no_grad()
     def step(self, tokens_R: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        """Feed one token a hypothesis, bos first: (R, V) log-probabilities of the next, and the state after it."""
+        """Feed one token a hypothesis, bos first: (R, O) log-probabilities of the next, and the state after it.
+
+        Tokens are columns of `outputs`.
+        """
         position_D = self._positions(state.position + 1)[state.position]
-        embedded_RD = F.embedding(tokens_R, self.target_embedding)
+        embedded_RD = F.embedding(self.outputs.piece_O[tokens_R], self.target_embedding)
         x_RD = embedded_RD * self.config.width**0.5 + position_D
         past, sees_B1Pt = [], state.seeing_themselves(len(tokens_R))
         for layer, own, memory in zip(self.decoder_layers, state.past, state.memory, strict=True):
@@ -253,10 +262,10 @@ class Transformer(nn.Module):
             past.append(own)
         if self.config.norm == "pre":
             x_RD = self.decoder_norm(x_RD)
-        # In place: a second (R, V) tensor costs more in fresh memory than the softmax itself.
-        logits_RV = F.linear(x_RD, self.output_table)
-        log_probabilities_RV = torch.log_softmax(logits_RV, dim=1, out=logits_RV)
-        return log_probabilities_RV, replace(state, position=state.position + 1, past=tuple(past), sees_B1Pt=sees_B1Pt)
+        # In place: a second (R, O) tensor costs more in fresh memory than the softmax itself.
+        logits_RO = F.linear(x_RD, state.table_OD)
+        log_probabilities_RO = torch.log_softmax(logits_RO, dim=1, out=logits_RO)
+        return log_probabilities_RO, replace(state, position=state.position + 1, past=tuple(past), sees_B1Pt=sees_B1Pt)
 
     def _hidden(self, batch: Batch, target_N: Tensor) -> Tensor:
         """What the output matrix is multiplied with."""

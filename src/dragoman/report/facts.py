@@ -40,6 +40,8 @@ class Settings:
     source_vocabulary: int | None = None
     """Pieces."""
     target_vocabulary: int | None = None
+    written_pieces: int | None = None
+    """Of the target vocabulary, those that logits are computed for; None: all."""
     parameters: int | None = None
     """Trainable numbers."""
     tokens_per_step: int | None = None

@@ -93,7 +93,8 @@ class Measures:
         if corpus is None or not corpus.source_tokens or not corpus.target_tokens or not corpus.train_pairs:
             return None
         source, target = corpus.source_tokens / corpus.train_pairs, corpus.target_tokens / corpus.train_pairs
-        each = cost.flops_per_target_token(settings.model, settings.target_vocabulary, source, target)
+        written = settings.written_pieces or settings.target_vocabulary
+        each = cost.flops_per_target_token(settings.model, written, source, target)
         return self.tokens_per_s * each / (settings.ranks or 1)
 
     @cached_property

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.core.config import Config
-from dragoman.core.paths import CheckpointPaths, RunPaths
+from dragoman.core.paths import WRITTEN_PIECES, CheckpointPaths, RunPaths
 from dragoman.core.run_records import EventRecord, PreflightRecord
 from dragoman.report.columns import HostColumns
 from dragoman.report.facts import Checkpoint, CheckpointFile, ComputeStep, CorpusFacts, Prediction, Settings
@@ -44,11 +44,14 @@ def settings_of(
     source, target = (sizes.get(side) or sizes.get("shared") for side in ("source", "target"))
     computed = cost.parameters(model, source, target) if source and target else None
     on_wire = _wire(paths, config, events)
+    tensors = tensors_on_disk(paths.checkpoints)
+    written = tensors.pop(WRITTEN_PIECES, None)
     return Settings(
         model=model,
         source_vocabulary=source,
         target_vocabulary=target,
-        parameters=parameters_on_disk(paths.checkpoints) or computed,
+        written_pieces=written or target,
+        parameters=sum(tensors.values()) or computed,
         tokens_per_step=config.batching.tokens_per_step,
         max_pieces=config.cleaning.max_pieces,
         cuts_long_pairs=False,
@@ -82,19 +85,19 @@ def checkpoints_in(directory: Path) -> tuple[Checkpoint, ...]:
     return tuple(found)
 
 
-def parameters_on_disk(directory: Path) -> int | None:
-    """The numbers in the newest checkpoint's weights, by the header of the file."""
+def tensors_on_disk(directory: Path) -> dict[str, int]:
+    """How many numbers each tensor of the newest checkpoint's weights has, by the header of the file."""
     for path in reversed(_checkpoint_directories(directory)):
         try:
             with CheckpointPaths(path).model.open("rb") as file:
                 length = int.from_bytes(file.read(8), "little")
                 header = json.loads(file.read(length)) if length <= MAX_HEADER_BYTES else {}
-            sizes = [int(math.prod(one["shape"])) for name, one in header.items() if name != "__metadata__"]
+            sizes = {name: int(math.prod(one["shape"])) for name, one in header.items() if name != "__metadata__"}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue
         if sizes:
-            return sum(sizes)
-    return None
+            return sizes
+    return {}
 
 
 def compute_step(preflight: PreflightRecord | None) -> ComputeStep | None:

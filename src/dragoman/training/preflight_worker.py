@@ -168,7 +168,8 @@ def timed_steps(directory: Path, world: World, num_hosts: int) -> Iterator[tuple
     corpus = open_corpus(Path(config.corpus.directory))
     source, target = (Vocabulary(paths.vocabulary(side)) for side in ("source", "target"))
     is_shared = len({vocabulary.file for vocabulary in corpus.vocabularies.values()}) == 1
-    model = build_model(config, source, target, is_shared=is_shared).to(world.device)
+    written = corpus.written_pieces()
+    model = build_model(config, source, target, is_shared=is_shared, written=written).to(world.device)
     precision = agreed_precision(config.training.precision, world)
     model.multiplied_in = precision.multiplied_in
     gradients, optimizer = Gradients.of(model), Optimizer(model, config.optimizer, precision.multiplied_in)

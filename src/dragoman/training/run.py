@@ -57,7 +57,8 @@ class Run:
         source, target = (Vocabulary(paths.vocabulary(side)) for side in ("source", "target"))
         _refuse_other_vocabulary(self.corpus, paths)
         is_shared = len({vocabulary.file for vocabulary in self.corpus.vocabularies.values()}) == 1
-        self.model = build_model(config, source, target, is_shared=is_shared).to(world.device)
+        written = self.corpus.written_pieces()
+        self.model = build_model(config, source, target, is_shared=is_shared, written=written).to(world.device)
         self.width = self.model.config.width
         self._train = self.corpus.split("train")
         self._pad = self.corpus.vocabularies["target"].special.pad
@@ -143,7 +144,8 @@ class Run:
                 f"the checkpoints of {self.paths.directory} come from another corpus than {self.corpus.directory}",
                 "name another run directory with --run",
             )
-        like = self.optimizer.weights_for_inference()
+        self.model.outputs.load(loaded.model)
+        like = {**self.optimizer.weights_for_inference(), **self.model.outputs.saved()}
         reading.check(loaded.model, like, f"the model in {self.paths.checkpoints}")
         self.stepper.loss_scale = records.from_json(LossScale, loaded.state["loss_scale"])
         self.stepper.load(loaded.model, loaded.optimizer)
@@ -184,7 +186,7 @@ class Run:
         self._store.save(
             Snapshot(
                 step=state.step,
-                model=self.optimizer.weights_for_inference(),
+                model={**self.optimizer.weights_for_inference(), **self.model.outputs.saved()},
                 optimizer={**self.optimizer.state(), **of_all_ranks},
                 state={**extras, "state": records.to_json(state)},
             )

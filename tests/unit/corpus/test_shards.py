@@ -294,3 +294,24 @@ def test_the_text_of_dev_and_test_belongs_to_its_ids(prepared: Path) -> None:
         sources, targets = corpus.text(split, 0), corpus.text(split, 1)
         assert len(sources) == len(targets) == len(corpus.split(split)) > 0
         assert [source.upper() for source in sources] == targets
+
+
+def test_pieces_of_target_sentences_are_told_from_those_of_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shards_module, "PAIRS_AT_ONCE", 2)
+    monkeypatch.setattr(shards_module, "SHARD_BYTES", 20)
+    portions = [[([1, 2], [3]), ([4], [5, 3])], [([3], [6]), ([9], []), ([], [7])]]
+    written(tmp_path, portions, "<u2")
+    split = open_corpus(tmp_path).split("train")
+    assert split.has_in_target(10).nonzero()[0].tolist() == [3, 5, 6, 7]
+
+
+def test_a_model_writes_what_train_and_dev_have_in_their_targets(prepared: Path) -> None:
+    opened = open_corpus(prepared)
+    special = opened.vocabularies["target"].special
+    expected = {special.pad, special.bos, special.eos, special.unk}
+    for split in ("train", "dev"):
+        expected |= {int(piece) for _, target in opened.split(split) for piece in target}
+    assert opened.written_pieces() == sorted(expected)
+    assert len(expected) < opened.vocabularies["target"].size

@@ -20,6 +20,7 @@ from dragoman.decoding.score import score
 from dragoman.decoding.split import Part, cleaned, parts_of
 from dragoman.decoding.translate import Translator
 from dragoman.model.batch import SpecialIds
+from dragoman.model.decoder_state import DecoderState
 from dragoman.model.transformer import Transformer
 
 TEXT = [
@@ -262,3 +263,24 @@ def test_cleaned_lines_are_one_line_that_can_be_encoded(line: str) -> None:
     assert clean == clean.strip()
     clean.encode()
     assert cleaned(clean) == clean
+
+
+def test_only_written_pieces_are_found_and_they_are_the_best_of_these(
+    vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, some = translator(vocabulary), translator(vocabulary)
+    special = vocabulary.special
+    written = sorted({special.pad, special.bos, special.eos, special.unk, *range(10, vocabulary.size, 2)})
+    some.model.outputs.restrict(written)
+
+    def masked(tokens: torch.Tensor, state: DecoderState) -> tuple[torch.Tensor, DecoderState]:
+        scores, after = Transformer.step(whole.model, tokens, state)
+        never = [piece for piece in range(vocabulary.size) if piece not in written]
+        scores[:, never] = -torch.inf
+        return scores.log_softmax(dim=1), after
+
+    monkeypatch.setattr(whole.model, "step", masked)
+    sources = [[*range(number, number + 4), special.eos] for number in range(10, 20)]
+    expected, found = whole.search(sources, n_best=3), some.search(sources, n_best=3)
+    assert {token for best in found for one in best for token in one.tokens} <= set(written)
+    assert [[one.tokens for one in best] for best in found] == [[one.tokens for one in best] for best in expected]

@@ -1,6 +1,7 @@
 """Whatever the model's shape, CTranslate2 computes the same as we do."""
 
 import itertools
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,3 +84,17 @@ def test_a_vocabulary_without_a_beginning_starts_with_the_end(tmp_path: Path) ->
     exported = Translator.open(tmp_path / "model", threads=1)
     sentences = Sentences("phrases", [pair[0] for pair in PAIRS[:30]], [pair[1] for pair in PAIRS[:30]])
     assert compare(trained, exported, sentences, "13a").same_tokens >= 0.96
+
+
+def test_the_target_vocabulary_is_what_the_model_writes(vocabularies: Vocabularies, tmp_path: Path) -> None:
+    trained = trained_model(SIZES, vocabularies.shared, vocabularies.shared)
+    special, size = trained.target_vocabulary.special, trained.target_vocabulary.size
+    written = sorted({special.pad, special.bos, special.eos, special.unk, *range(270, size, 2)})
+    trained.model.outputs.restrict(written)
+    write_export(trained, vocabularies.shared, vocabularies.shared, tmp_path / "model")
+    names = json.loads((tmp_path / "model" / "target_vocabulary.json").read_text(encoding="utf-8"))
+    assert names == [piece_names(trained.target_vocabulary)[piece] for piece in written]
+    exported = Translator.open(tmp_path / "model", threads=1)
+    sentences = Sentences("phrases", [pair[0] for pair in PAIRS[:30]], [pair[1] for pair in PAIRS[:30]])
+    assert compare(trained, exported, sentences, "13a").same_tokens >= 0.96
+    assert exported.alternatives(PAIRS[0][0], "", 2)

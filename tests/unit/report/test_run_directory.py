@@ -209,13 +209,14 @@ def test_broken_files_are_told_and_the_rest_is_read(paths: RunPaths) -> None:
 def test_checkpoints_and_parameters_are_read_from_disk(paths: RunPaths) -> None:
     place = paths.checkpoint(10)
     place.directory.mkdir(parents=True)
-    header = json.dumps({"__metadata__": {}, "a": {"shape": [3, 4]}, "b": {"shape": [5]}}).encode()
+    tensors = {"a": {"shape": [3, 4]}, "b": {"shape": [5]}, "written_pieces": {"shape": [7]}}
+    header = json.dumps({"__metadata__": {}, **tensors}).encode()
     place.model.write_bytes(struct.pack("<Q", len(header)) + header)
     place.state.write_text(json.dumps({"rung": "half"}))
     (paths.checkpoints / "step_0000011").mkdir()
     (paths.checkpoint(11).model).write_bytes(b"\xff" * 20)
     facts = read_run(paths.directory)
-    assert facts.settings.parameters == 17
+    assert (facts.settings.parameters, facts.settings.written_pieces) == (17, 7)
     assert (facts.settings.wire_rung, facts.settings.wire_bytes_per_parameter) == ("half", 2.0)
     assert [one.step for one in facts.checkpoints] == [10, 11]
     assert facts.checkpoints[0].bytes == place.model.stat().st_size + place.state.stat().st_size

@@ -13,7 +13,7 @@ from dragoman.model.transformer import Transformer
 from dragoman.theory import cost
 
 IDS = SpecialIds(pad=0, bos=1, eos=2)
-MULTI30K = {"target_vocabulary": 8_000, "source_length": 15.26, "target_length": 15.77}
+MULTI30K = {"written_pieces": 8_000, "source_length": 15.26, "target_length": 15.77}
 """Mean lengths with eos of the 29,000 training pairs, joint BPE of 8,000."""
 
 
