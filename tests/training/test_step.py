@@ -1,5 +1,7 @@
 """One update, in one process."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -27,8 +29,10 @@ class Hungry(Transformer):
         return super().forward(batch)
 
 
-def stepper_of(kind: type[Transformer], optimizer: OptimizerConfig | None = None) -> Stepper:
-    model = kind(SMALL, 16, 16, SpecialIds(pad=0, bos=1, eos=2))
+def stepper_of(
+    kind: type[Transformer], optimizer: OptimizerConfig | None = None, config: ModelConfig = SMALL
+) -> Stepper:
+    model = kind(config, 16, 16, SpecialIds(pad=0, bos=1, eos=2))
     model.train()
     gradients = Gradients.of(model)
     model.accumulate_in_place = True
@@ -60,6 +64,15 @@ def test_gradients_that_are_not_finite_leave_the_weights_alone() -> None:
     assert not result.is_finite
     for old, new in zip(before, stepper.model.parameters(), strict=True):
         assert torch.equal(torch.nan_to_num(old), torch.nan_to_num(new))
+
+
+def test_dropout_is_what_it_is_to_be_in_each_step() -> None:
+    plain, noisy = stepper_of(Transformer), stepper_of(Transformer, config=replace(SMALL, dropout=0.5))
+    noisy.dropout_share = lambda step: 0.0 if step == 1 else 1.0
+    pairs = [Batch.of(PAIRS, pad=0)]
+    losses = [[one.step(step, pairs, NUM_TOKENS, 0.0, Votes()).plain_loss for step in (1, 2)] for one in (plain, noisy)]
+    assert losses[0][0] == losses[1][0]
+    assert losses[0][1] != losses[1][1]
 
 
 def test_a_step_without_a_share_of_pairs_counts_nothing() -> None:

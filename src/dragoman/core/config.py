@@ -209,7 +209,7 @@ class OptimizerConfig:
 
 @dataclass(frozen=True)
 class ScheduleConfig:
-    """The learning rate over the steps."""
+    """The learning rate over the steps, and dropout."""
 
     kind: str = setting(
         "transformer",
@@ -220,6 +220,12 @@ class ScheduleConfig:
     peak: float = setting(1e-3, "the other kinds: the rate at the end of the warm-up", at_least=0.0)
     final: float = setting(0.0, "cosine and stable_decay: the rate at the last step", at_least=0.0)
     warmup_steps: int = setting(1000, "steps of linear rise", at_least=0)
+    dropout_start: float = setting(
+        1.0,
+        "share of the model's dropout at the first step; it rises evenly to all of it at the last",
+        at_least=0.0,
+        at_most=1.0,
+    )
     decay_steps: int = setting(0, "stable_decay: steps of the fall at the end; 0 is a fifth of all", at_least=0)
 
 

@@ -152,6 +152,8 @@ class Transformer(nn.Module):
         self.accumulate_in_place = False
         self.multiplied_in: torch.dtype | None = None
         """Kind of numbers in the matrix products of training on a CPU; None is that of the weights."""
+        self.dropout_share = 1.0
+        """Of the dropout that the settings name: how much is used now."""
         self._generator: torch.Generator | None = None
         self.target_embedding = nn.Parameter(torch.empty(target_vocabulary, config.width))
         if config.tied != "three":
@@ -298,7 +300,7 @@ class Transformer(nn.Module):
         if not self.training:
             return Switches(self.config.activation)
         rates = self.config.dropout, self.config.attention_dropout, self.config.activation_dropout
-        dropout, attention, activation = (Noise(rate, self._generator) for rate in rates)
+        dropout, attention, activation = (Noise(rate * self.dropout_share, self._generator) for rate in rates)
         return Switches(
             *(self.config.activation, dropout, attention, activation), self.accumulate_in_place, self.multiplied_in
         )

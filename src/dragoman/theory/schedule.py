@@ -30,6 +30,16 @@ def learning_rate(
     return max(rate, min(step_factor * rate, peak_rate(config, width=width)))
 
 
+def dropout_share(step: int, config: ScheduleConfig, total_steps: int | None) -> float:
+    """Of the model's dropout in a step: a short run has to learn first, and only then can it remember too much.
+
+    All of it where nobody knows the last step.
+    """
+    if not total_steps:
+        return 1.0
+    return config.dropout_start + (1.0 - config.dropout_start) * min(1.0, step / total_steps)
+
+
 def _single_rate(step: int, config: ScheduleConfig, width: int, total_steps: int | None) -> float:
     assert step >= 1, "steps count from 1"
     last_step = _last_step(config, total_steps)

@@ -29,7 +29,7 @@ from dragoman.corpus.shards import Corpus, open_corpus
 from dragoman.corpus.vocab import Vocabulary
 from dragoman.decoding.load import build_model
 from dragoman.decoding.translate import Translator
-from dragoman.theory.schedule import learning_rate, num_single_steps
+from dragoman.theory.schedule import dropout_share, learning_rate, num_single_steps
 from dragoman.theory.wire import Layout
 from dragoman.training import handover, limits
 from dragoman.training.communication.choice import Chosen, choose
@@ -79,6 +79,7 @@ class Run:
             autocast=precision.autocast,
             loss_scale=precision.loss_scale,
             waiting=self.watchdog.waiting,
+            dropout_share=lambda step: dropout_share(step, config.schedule, self.end),
         )
         translator = Translator(self.model, source, target, config.decoding)
         self._evaluator = Evaluator(self.corpus, world, translator, config.batching.tokens_per_micro_batch)

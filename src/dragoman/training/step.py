@@ -86,6 +86,8 @@ class Stepper:
     loss_scale: LossScale = field(default_factory=LossScale)
     waiting: Callable[[], AbstractContextManager[object]] = nullcontext
     """Entered while other ranks are waited for."""
+    dropout_share: Callable[[int], float] = lambda _step: 1.0
+    """Of the model's dropout, in a step."""
     most_tokens: int | None = None
     """Of a micro-batch; learned from running out of memory."""
     wire: Wire = field(init=False)
@@ -212,6 +214,7 @@ class Stepper:
         ]
         forward_s = 0.0
         for index, (number, place, piece) in enumerate(pieces):
+            self.model.dropout_share = self.dropout_share(number)
             self.model.seed_dropout(random_seed(self.seed, number, self.world.rank, place))
             start = time.monotonic()
             with self.autocast():

@@ -6,7 +6,7 @@ import pytest
 
 from dragoman.core.config import ScheduleConfig
 from dragoman.core.errors import UserError
-from dragoman.theory.schedule import describe, learning_rate, num_single_steps
+from dragoman.theory.schedule import describe, dropout_share, learning_rate, num_single_steps
 
 FIVE_RUNS = ScheduleConfig(kind="transformer", factor=2.0, warmup_steps=8_000)
 INVERSE_SQRT = ScheduleConfig(kind="inverse_sqrt", peak=5e-4, warmup_steps=4_000)
@@ -176,3 +176,13 @@ def test_a_larger_step_goes_as_far_as_its_steps_but_never_above_the_peak() -> No
     ]
     assert rates == pytest.approx([1e-3, 4 * 1.549821e-04, 4 * rate(10_000, COSINE, 11_000)])
     assert learning_rate(8_000, FIVE_RUNS, width=512) == pytest.approx(9.882118e-04)
+
+
+@pytest.mark.parametrize(("step", "share"), [(1, 0.2525), (100, 0.5), (200, 0.75), (300, 1.0), (301, 1.0)])
+def test_dropout_rises_evenly_to_all_of_it_at_the_last_step(step: int, share: float) -> None:
+    assert dropout_share(step, ScheduleConfig(dropout_start=0.25), 300) == pytest.approx(share)
+
+
+def test_dropout_is_whole_where_nothing_else_is_set_or_no_last_step_is_known() -> None:
+    assert dropout_share(1, ScheduleConfig(), 300) == 1.0
+    assert dropout_share(1, ScheduleConfig(dropout_start=0.25), None) == 1.0
