@@ -213,7 +213,8 @@ class ScheduleConfig:
 
     kind: str = setting(
         "transformer",
-        "the curve after the warm-up: transformer is factor · width^-0.5 · step^-0.5, as in 2017",
+        "the curve after the warm-up: transformer is factor · width^-0.5 · step^-0.5, as in 2017; stable_decay falls in"
+        " the last fifth",
         choices=("transformer", "inverse_sqrt", "cosine", "stable_decay"),
     )
     factor: float = setting(2.0, "transformer: multiplies the curve", at_least=0.0)
@@ -226,7 +227,6 @@ class ScheduleConfig:
         at_least=0.0,
         at_most=1.0,
     )
-    decay_steps: int = setting(0, "stable_decay: steps of the fall at the end; 0 is a fifth of all", at_least=0)
 
 
 @dataclass(frozen=True)

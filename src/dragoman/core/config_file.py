@@ -20,6 +20,8 @@ from dragoman.core.config import Bounds, Config, bounds_of
 from dragoman.core.errors import UserError
 
 MAX_RECIPE_BYTES = 1_000_000
+RETIRED = {"schedule.decay_steps": 0}
+"""Settings that there are no more, with the value that means what is done without them: old runs have written it."""
 
 
 def load(recipe: Path | None, overrides: Iterable[str] = ()) -> Config:
@@ -152,6 +154,8 @@ def _build(base: Section, table: dict[str, Any], path: str, recipe: _Recipe) -> 
     changed = {}
     for key, value in table.items():
         here = f"{path}.{key}" if path else key
+        if here in RETIRED and value == RETIRED[here]:
+            continue
         if key not in fields:
             kind = "key" if path or not isinstance(value, dict) else "section"
             raise recipe.error(here, f"unknown {kind} {here}{_suggestion(key, fields)}")

@@ -12,7 +12,7 @@ from dragoman.core.config import ScheduleConfig
 from dragoman.core.errors import UserError
 
 DECAY_SHARE = 0.2
-"""Of all steps, where decay_steps is 0: as Hägele et al. 2024 (arXiv 2405.18392) use to match a cosine."""
+"""Of all steps, the fall of stable_decay: as Hägele et al. 2024 (arXiv 2405.18392) use to match a cosine."""
 ENDING_KINDS = ("cosine", "stable_decay")
 SINGLE_WARM_UPS = 2
 """So long ranks step together where later they make local steps: begun earlier, those cost some percent."""
@@ -125,8 +125,7 @@ def _fall_step(config: ScheduleConfig, last_step: int) -> int:
     """The last step at the peak rate; a fall longer than the run begins when the warm-up ends."""
     if config.kind == "cosine":
         return peak_at_step(config)
-    decay_steps = config.decay_steps or max(1, round(DECAY_SHARE * last_step))
-    return max(peak_at_step(config), last_step - decay_steps)
+    return max(peak_at_step(config), last_step - max(1, round(DECAY_SHARE * last_step)))
 
 
 def _remaining(config: ScheduleConfig, progress: float) -> float:

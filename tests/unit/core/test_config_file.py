@@ -515,3 +515,12 @@ def test_the_fuzz_can_write_recipes_that_are_understood(table: dict[str, Any]) -
     config = parse(document(table), "r.toml")
     assert config.corpus.seed == 3
     assert config.corpus.texts == (TextConfig(source="a"), TextConfig(weight=0.5))
+
+
+def test_a_retired_setting_of_an_old_run_is_passed_over_only_where_it_changed_nothing(tmp_path: Path) -> None:
+    recipe = tmp_path / "config.toml"
+    recipe.write_text("[schedule]\ndecay_steps = 0\nwarmup_steps = 7\n")
+    assert load(recipe).schedule.warmup_steps == 7
+    recipe.write_text("[schedule]\ndecay_steps = 500\n")
+    with pytest.raises(UserError, match=r"unknown key schedule\.decay_steps"):
+        load(recipe)

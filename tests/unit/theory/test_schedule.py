@@ -11,7 +11,7 @@ from dragoman.theory.schedule import describe, dropout_share, learning_rate, num
 FIVE_RUNS = ScheduleConfig(kind="transformer", factor=2.0, warmup_steps=8_000)
 INVERSE_SQRT = ScheduleConfig(kind="inverse_sqrt", peak=5e-4, warmup_steps=4_000)
 COSINE = ScheduleConfig(kind="cosine", peak=1e-3, final=1e-5, warmup_steps=1_000)
-STABLE = ScheduleConfig(kind="stable_decay", peak=1e-3, final=1e-4, warmup_steps=1_000, decay_steps=4_000)
+STABLE = ScheduleConfig(kind="stable_decay", peak=1e-3, final=1e-4, warmup_steps=1_000)
 KINDS = ("transformer", "inverse_sqrt", "cosine", "stable_decay")
 
 
@@ -37,12 +37,12 @@ def rate(step: int, config: ScheduleConfig, total_steps: int | None = None) -> f
         (COSINE, 11_000, 8_500, 1.549821e-04),
         (COSINE, 11_000, 11_000, 1e-5),
         (COSINE, 11_000, 20_000, 1e-5),
-        (STABLE, 10_000, 100, 1e-4),
-        (STABLE, 10_000, 1_000, 1e-3),
-        (STABLE, 10_000, 6_000, 1e-3),
-        (STABLE, 10_000, 7_000, 5.5e-4),
-        (STABLE, 10_000, 10_000, 1e-4),
-        (STABLE, 10_000, 10_001, 1e-4),
+        (STABLE, 20_000, 100, 1e-4),
+        (STABLE, 20_000, 1_000, 1e-3),
+        (STABLE, 20_000, 16_000, 1e-3),
+        (STABLE, 20_000, 17_000, 5.5e-4),
+        (STABLE, 20_000, 20_000, 1e-4),
+        (STABLE, 20_000, 20_001, 1e-4),
     ],
 )
 def test_rates_are_those_of_the_table(
@@ -62,7 +62,7 @@ def test_the_five_runs_peak_at_9_88e_4_at_step_8000() -> None:
     assert max(range(1, 20_000), key=lambda step: rate(step, FIVE_RUNS)) == 8_000
 
 
-def test_without_a_decay_length_the_last_fifth_falls() -> None:
+def test_the_last_fifth_of_a_stable_curve_falls() -> None:
     config = ScheduleConfig(kind="stable_decay", peak=1e-3, warmup_steps=10)
     assert rate(800, config, 1_000) == 1e-3
     assert rate(850, config, 1_000) == pytest.approx(5e-4)
@@ -79,7 +79,7 @@ def test_without_a_warmup_the_first_step_has_the_peak(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("warmup_steps, total_steps", [(0, 1), (5, 5), (5, 3), (5, 6), (50, 60)])
 def test_rates_of_odd_lengths_stay_between_nothing_and_the_peak(kind: str, warmup_steps: int, total_steps: int) -> None:
-    config = ScheduleConfig(kind=kind, peak=1e-3, factor=1.0, warmup_steps=warmup_steps, decay_steps=100)
+    config = ScheduleConfig(kind=kind, peak=1e-3, factor=1.0, warmup_steps=warmup_steps)
     peak = rate(max(1, warmup_steps), config, total_steps)
     assert all(0 <= rate(step, config, total_steps) <= peak for step in range(1, 100))
 
@@ -122,10 +122,10 @@ def test_a_fall_to_an_end_that_is_not_set_names_the_setting(kind: str, total_ste
         ),
         (
             STABLE,
-            10_000,
+            20_000,
             3_000,
             "The learning rate rises in a straight line to its peak of 0.001 at step 1,000, then stays there until "
-            "step 6,000 and falls as 1 - √((step - 6,000) / 4,000) to 0.0001 at step 10,000. "
+            "step 16,000 and falls as 1 - √((step - 16,000) / 4,000) to 0.0001 at step 20,000. "
             "Step 3,000 is at the peak, at 0.001.",
         ),
         (
@@ -155,7 +155,7 @@ def test_the_description_names_formula_peak_and_place(
         (FIVE_RUNS, None, 4, 32_000),
         (INVERSE_SQRT, None, 2, 8_000),
         (COSINE, 11_000, 4, 6_036),
-        (STABLE, 10_000, 4, 7_236),
+        (STABLE, 20_000, 4, 17_236),
         (ScheduleConfig(kind="cosine", peak=1e-3, final=9e-4, warmup_steps=1_000), 11_000, 4, 11_000),
         (COSINE, 11_000, 1, 0),
     ],
