@@ -50,8 +50,14 @@ def asked_of(recipe: Path, directory: Path, hindrance: str, *settings: str) -> d
     return answers(read_run(directory), but=("trained",))
 
 
+def asked_until_no_rank_is_late(recipe: Path, directory: Path, hindrance: str) -> dict[str, Answer]:
+    """Once more at most: other work on this machine may take a rank's core, and then that rank is late indeed."""
+    first = asked_of(recipe, directory / "run", hindrance)
+    return first if first["straggler"].verdict == "no" else asked_of(recipe, directory / "again", hindrance)
+
+
 def test_a_slow_wire_is_the_bottleneck(recipe: Path, tmp_path: Path) -> None:
-    found = asked_of(recipe, tmp_path / "run", "wire 0.3")
+    found = asked_until_no_rank_is_late(recipe, tmp_path, "wire 0.3")
     assert found["network"].verdict in WIRE_IS_TO_BLAME
     assert found["busy"].verdict == "lost to exposed communication"
     assert found["input"].verdict == "no"
@@ -99,7 +105,7 @@ def test_a_rank_that_shares_its_core_is_named(recipe: Path, tmp_path: Path) -> N
 
 
 def test_slow_batches_are_waited_for(recipe: Path, tmp_path: Path) -> None:
-    found = asked_of(recipe, tmp_path / "run", "batches 0.3")
+    found = asked_until_no_rank_is_late(recipe, tmp_path, "batches 0.3")
     assert found["input"].verdict == "yes"
     assert found["busy"].verdict == "lost to waiting for input"
     assert found["network"].verdict not in WIRE_IS_TO_BLAME
