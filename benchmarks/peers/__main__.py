@@ -17,7 +17,7 @@ from benchmarks import decoding, prepare, training
 from benchmarks.ground import ROOT, machine
 from benchmarks.marked_page import put
 from benchmarks.peers.chart import chart
-from benchmarks.peers.decoders import ENGINES
+from benchmarks.peers.decoders import ENGINES, exported
 from benchmarks.peers.page import TITLES, page, summary
 from benchmarks.peers.preparers import PREPARERS
 from benchmarks.peers.results import Column, Results, Row, joined, load, rows_of, save
@@ -70,6 +70,9 @@ def decode(name: str, engines: Sequence[str], options: argparse.Namespace) -> It
         engine: options.missing[ENGINES[engine][1]] for engine in engines if ENGINES[engine][1] in options.missing
     }
     starts = {engine: decoding.start_of(engine, "small", 2) for engine in engines if engine not in missing}
+    for kind in {ENGINES[engine][2] for engine in engines}:  # here, so that nobody's peak is that of making a model
+        for writes_all in (False, True):
+            exported("small", kind, writes_all=writes_all)
     for now in race(starts, options.rounds, options.slice_s, warm_up_s=1.0):
         rates = {each.name: each.rates("wall_s") for each in now.participants}
         peaks_mb = {each.name: each.peak_rss_mb for each in now.participants}
