@@ -90,7 +90,8 @@ def rows_of(
     ours = tuple(rates[own_key])
 
     def row(key: str, own: Sequence[float], *, is_converted: bool = False) -> Row:
-        shares = () if ceiling is None else tuple(r * work(key) / peak for r, peak in zip(own, ceiling, strict=True))
+        each = work(key)
+        shares = () if ceiling is None else tuple(r * each / peak for r, peak in zip(own, ceiling, strict=True))
         return Row(key, tuple(own), ours, shares, peaks_mb.get(key), is_converted)
 
     measured = [row(key, own) for key, own in rates.items()]
