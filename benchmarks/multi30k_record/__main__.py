@@ -3,18 +3,15 @@
     python -m benchmarks.multi30k_record [fast|published] [--seed 1] [--name WORD] [--set a.b=c]
     python -m benchmarks.multi30k_record --page
 
-Trains on train, chooses between the best checkpoint and means of the last few and then a length penalty on val, and
-then looks at the test set, once: an attempt that has looked is a line of attempts.jsonl and is not made again. BLEU is
-sacreBLEU's without tokenising, on the lower-cased, tokenised text of the published run. An attempt that is stopped goes
-on when it is started again, and its minutes add up. Each attempt ends with the measured part of docs/RECORD.md and its
-chart written anew; --page writes them without an attempt.
+Trains on train, for `fast` with what two teachers make of it; chooses between the best checkpoint and means of the last
+few and then a length penalty on val; and then looks at the test set, once: an attempt that has looked is a line of
+attempts.jsonl and is not made again. BLEU is sacreBLEU's without tokenising, on the lower-cased, tokenised text of the
+published run. An attempt that is stopped goes on when it is started again, and its minutes add up. Each attempt ends
+with the measured part of docs/RECORD.md and its chart written anew; --page writes them without an attempt.
 """
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,15 +19,15 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.ground import CACHE, machine, shared_data
+from benchmarks.ground import machine
 from benchmarks.multi30k_record.attempts import ATTEMPTS, GOAL, Attempt, load
+from benchmarks.multi30k_record.commands import DIRECTORY, cores, data_file, dragoman, filled
 from benchmarks.multi30k_record.page import publish
+from benchmarks.multi30k_record.teachers import Spent, taught
 from dragoman.core import config_file, records
 from dragoman.core.paths import RunPaths
 from dragoman.core.run_records import EvalRecord
 from dragoman.training.precision import precision_for
-
-HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -43,20 +40,18 @@ class Choices:
     """The first is that of choosing the mean; then all are tried."""
     patience_steps: int = 0
     """A training ends where so many steps made the dev loss no better than before; 0: at its last step."""
+    has_teachers: bool = False
 
 
-RECIPES = {"fast": Choices((1, 3, 5), (1.0, 0.6, 1.4)), "published": Choices((10,), (0.8,), patience_steps=500)}
-
-
-def dragoman(*words: str) -> str:
-    command = [sys.executable, "-m", "dragoman.cli.main", *words]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+RECIPES = {
+    "fast": Choices((1, 3, 5), (1.0, 0.6, 1.4), has_teachers=True),
+    "published": Choices((10,), (0.8,), patience_steps=500),
+}
 
 
 def bleu(run: Path, part: str, averaged: int, length_penalty: float) -> tuple[float, str]:
     """Of val or of the test set, on the words as they are, with the signature."""
-    data = shared_data() / "multi30k"
-    files = [str(data / f"{part}.lc.norm.tok.{language}.gz") for language in ("en", "de")]
+    files = [str(data_file(part, language)) for language in ("en", "de")]
     words = ("--source", files[0], "--reference", files[1], "--average", str(averaged), "--tokenize", "none", "--json")
     searched = ("--set", f"decoding.length_penalty={length_penalty}")
     found = json.loads(dragoman("evaluate", str(run), *words, *searched))
@@ -71,11 +66,6 @@ def chosen(run: Path, choices: Choices) -> tuple[int, float, float]:
     by_penalty = {usual: by_mean[averaged], **{one: bleu(run, "val", averaged, one)[0] for one in others}}
     length_penalty = max(by_penalty, key=lambda one: by_penalty[one])
     return averaged, length_penalty, by_penalty[length_penalty]
-
-
-def cores() -> int:
-    """Those that this process may use: `taskset` can leave the others to something else."""
-    return len(os.sched_getaffinity(0))
 
 
 def train(recipe: Path, run: Path, changes: Sequence[str], patience_steps: int) -> list[EvalRecord]:
@@ -98,16 +88,13 @@ def _train_until(limit: int, recipe: Path, run: Path, settings: Sequence[str]) -
 
 
 def attempt(name: str, recipe: str, seed: int, settings: Sequence[str]) -> Attempt:
-    directory = CACHE / "multi30k_record"
-    run = directory / f"{name}-seed{seed}"
-    run.parent.mkdir(parents=True, exist_ok=True)
-    text = (HERE / f"{recipe}.toml").read_text(encoding="utf-8")
-    places = {"cache": directory, "data": shared_data() / "multi30k"}
-    filled = directory / f"{run.name}.toml"
-    filled.write_text(text.format(**places), encoding="utf-8")
-    evals = train(filled, run, [*settings, f"training.seed={seed}"], RECIPES[recipe].patience_steps)
+    choices, run = RECIPES[recipe], DIRECTORY / f"{name}-seed{seed}"
+    teachers = run.with_name(f"{run.name}-teachers")
+    spent = taught(teachers, seed) if choices.has_teachers else Spent()
+    written = filled(recipe, run.with_name(f"{run.name}.toml"), teachers=teachers)
+    evals = train(written, run, [*settings, f"training.seed={seed}"], choices.patience_steps)
     wanted = config_file.load(RunPaths(run).config).training.precision
-    averaged, length_penalty, val_bleu = chosen(run, RECIPES[recipe])
+    averaged, length_penalty, val_bleu = chosen(run, choices)
     test_bleu, signature = bleu(run, "test_2016_flickr", averaged, length_penalty)
     return Attempt(
         time=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -118,15 +105,17 @@ def attempt(name: str, recipe: str, seed: int, settings: Sequence[str]) -> Attem
         machine=machine(),
         cores=cores(),
         precision=precision_for(wanted, torch.device("cpu")).name,
-        minutes=evals[-1].training_s / 60,
+        minutes=spent.minutes + evals[-1].training_s / 60,
         steps=evals[-1].step,
-        tokens=evals[-1].tokens,
+        tokens=spent.tokens + evals[-1].tokens,
         averaged=averaged,
         length_penalty=length_penalty,
         val_bleu=val_bleu,
         test_bleu=test_bleu,
         signature=signature,
-        curve=tuple((round(one.training_s / 60, 2), one.tokens, one.bleu) for one in evals),
+        curve=tuple(
+            (round(spent.minutes + one.training_s / 60, 2), spent.tokens + one.tokens, one.bleu) for one in evals
+        ),
         curve_signature=evals[-1].bleu_signature,
     )
 
