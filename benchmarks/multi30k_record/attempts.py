@@ -27,10 +27,11 @@ class Attempt:
     """Of the machine, that trained."""
     precision: str
     minutes: float
-    """Of the run in all its sessions: steps, evaluations on val and checkpoints."""
+    """Of all its runs and sessions, teachers' too: steps, evaluations on val, checkpoints, translating in between."""
     steps: int
+    """Of the model that is scored."""
     tokens: int
-    """Target tokens trained on."""
+    """Target tokens trained on, teachers' too."""
     averaged: int
     length_penalty: float
     val_bleu: float

@@ -72,8 +72,10 @@ def test_the_recipes_are_read(recipe: str, tmp_path: Path, monkeypatch: pytest.M
     assert config.corpus.languages == ("de-en" if recipe == "teacher" else "en-de")
 
 
-def test_commands_side_by_side_end_together_and_a_failure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_commands_have_ended_before_a_failure_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "_command", lambda words: [sys.executable, "-c", words[0]])
-    commands.side_by_side([("",), ("",)])
+    slow = f"import time; time.sleep(0.5); open({str(tmp_path / 'ended')!r}, 'x')"
     with pytest.raises(subprocess.CalledProcessError):
-        commands.side_by_side([("",), ("raise SystemExit(3)",)])
+        commands.side_by_side([("raise SystemExit(3)",), (slow,)])
+    assert (tmp_path / "ended").exists()
+    commands.side_by_side([("",), ("",)])
