@@ -36,6 +36,7 @@ from dragoman.training.step import Stepper, Votes
 from dragoman.training.world import World, joined
 
 RATE = 1e-4
+ADAMW = OptimizerConfig(kind="adamw")
 EXCHANGED_BYTES = (1 << 18, 1 << 22, 1 << 24)
 """What the preflight times, about."""
 NUM_BATCHES = 8
@@ -72,7 +73,7 @@ class Ground:
         model = self.model()
         gradients = Gradients.of(model)
         model.accumulate_in_place = True
-        optimizer = Optimizer(model, OptimizerConfig())
+        optimizer = Optimizer(model, ADAMW)
         return Stepper(model, optimizer, gradients, self.world, seed=1, probe_every=0)
 
     def _share(self, pairs: list[multi30k.Pair]) -> Share:
@@ -112,7 +113,7 @@ def processor_times() -> tuple[int, int]:
 
 
 def on(ground: Ground, rung: theory.Rung) -> Stepper:
-    ground.stepper = on_rung(ground.stepper, rung, ground.hosts, OptimizerConfig())
+    ground.stepper = on_rung(ground.stepper, rung, ground.hosts, ADAMW)
     ground.number = 0
     return ground.stepper
 

@@ -1,10 +1,12 @@
 """How weights move: Muon beside Adam, and both after a checkpoint."""
 
+import pytest
 import torch
 
 from dragoman.core.config import ModelConfig, OptimizerConfig
 from dragoman.model.batch import SpecialIds
 from dragoman.model.transformer import Transformer
+from dragoman.theory import cost
 from dragoman.training.gradients import Gradients
 from dragoman.training.muon import LIKE_ADAM, MOMENTUM, blocks, orthogonal
 from dragoman.training.optimizer import Optimizer
@@ -12,8 +14,9 @@ from dragoman.training.optimizer import Optimizer
 MUON = OptimizerConfig(kind="muon", clip_norm=0.0)
 
 
-def transformer() -> Transformer:
-    return Transformer(ModelConfig(preset="tiny", width=16, heads=2, feed_forward=32), 64, 64, SpecialIds(0, 1, 2))
+def transformer(tied: str = "three") -> Transformer:
+    config = ModelConfig(preset="tiny", width=16, heads=2, feed_forward=32, tied=tied)
+    return Transformer(config, 64, 64, SpecialIds(0, 1, 2))
 
 
 def moved(model: Transformer, optimizer: Optimizer, gradients: Gradients, num_steps: int) -> None:
@@ -60,15 +63,40 @@ def test_the_first_step_of_muon_is_the_orthogonal_gradient_at_the_size_of_adams(
     assert torch.allclose(before - outer.detach(), towards * (1e-3 * LIKE_ADAM * 32**0.5), atol=1e-7)
 
 
-def test_muon_leaves_embeddings_and_vectors_to_adam() -> None:
-    model, other = transformer(), transformer()
+@pytest.mark.parametrize("tied", ["three", "none"])
+def test_muon_leaves_embeddings_and_vectors_to_adam(tied: str) -> None:
+    model, other = transformer(tied), transformer(tied)
     for each, kind in ((model, "muon"), (other, "adamw")):
         moved(each, Optimizer(each, OptimizerConfig(kind=kind, clip_norm=0.0)), Gradients.of(each), 3)
     pairs = zip(model.named_parameters(), other.parameters(), strict=True)
     same = {name: torch.equal(mine, others) for (name, mine), others in pairs}
     assert {name for name, is_same in same.items() if is_same} == {
-        name for name, parameter in model.named_parameters() if parameter.dim() < 2 or "embedding" in name
+        name
+        for name, parameter in model.named_parameters()
+        if parameter.dim() < 2 or "embedding" in name or name == "output"
     }
+
+
+def test_an_optimizer_that_nobody_chose_is_muon_where_the_model_is_narrow() -> None:
+    assert any(name.startswith("momentum.") for name in state_after_a_step(OptimizerConfig()))
+    assert not any(name.startswith("momentum.") for name in state_after_a_step(OptimizerConfig(kind="adamw")))
+
+
+@pytest.mark.parametrize("kind", ["adamw", "muon"])
+def test_moments_take_the_bytes_that_theory_says(kind: str) -> None:
+    model = transformer()
+    num_parameters = sum(parameter.numel() for parameter in model.parameters())
+    num_muon = cost.muon_parameters(model.config) if kind == "muon" else 0
+    state = state_after_a_step(OptimizerConfig(kind=kind))
+    num_bytes = sum(tensor.nbytes for name, tensor in state.items() if name != "step")
+    assert num_bytes == cost.checkpoint_bytes(num_parameters, num_muon) - cost.gradient_bytes(num_parameters)
+
+
+def state_after_a_step(config: OptimizerConfig) -> dict[str, torch.Tensor]:
+    model = transformer()
+    optimizer = Optimizer(model, config)
+    moved(model, optimizer, Gradients.of(model), 1)
+    return optimizer.state()
 
 
 def test_muon_goes_on_to_the_byte() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.core import config_file
 from tests.training.tiny_run import TinyRun
 
 
@@ -53,6 +54,11 @@ def test_rerunning_a_finished_run_changes_nothing(whole_run: TinyRun) -> None:
     before = whole_run.weights(12)
     assert whole_run.train().returncode == 0
     assert whole_run.weights(12) == before
+
+
+def test_a_run_keeps_the_optimizer_that_was_chosen_for_it(whole_run: TinyRun) -> None:
+    assert config_file.load(whole_run.directory / "config.toml").optimizer.kind == "muon"
+    assert whole_run.train("optimizer.kind=muon").returncode == 0
 
 
 def test_another_recipe_is_refused_with_what_differs(whole_run: TinyRun) -> None:

@@ -69,6 +69,7 @@ def add_to(verbs: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     config = config_file.load(options.recipe, options.set)
     config.model.validate()
+    config = dataclasses.replace(config, optimizer=config.optimizer.settled_for(config.model))
     directory = options.run or Path("runs") / options.recipe.stem
     hosts = _hosts(options)
     num_processes = _num_processes(options.processes)

@@ -95,7 +95,7 @@ def need(
 def state_bytes(work: Workload, precision: str) -> int:
     """What stays from step to step; autocast keeps weights in 16 bits too, and the mean of the weights is one more."""
     extra = (2 if precision != "fp32" else 0) + (cost.FLOAT_BYTES if work.has_average else 0)
-    return cost.training_state_bytes(work.num_parameters) + extra * work.num_parameters
+    return cost.training_state_bytes(work.num_parameters, work.muon_parameters) + extra * work.num_parameters
 
 
 def loss_bytes_per_token(work: Workload, precision: str, keeping: Keeping) -> float:

@@ -31,6 +31,8 @@ class Workload:
     num_steps: int
     precision: str
     """auto, fp32, bf16 or fp16."""
+    has_muon: bool = False
+    """Muon moves the matrices inside layers."""
     has_average: bool = False
     """A running mean of the weights is kept too."""
     communication: str = "auto"
@@ -51,7 +53,11 @@ class Workload:
 
     @property
     def checkpoint_bytes(self) -> int:
-        return cost.checkpoint_bytes(self.num_parameters)
+        return cost.checkpoint_bytes(self.num_parameters, self.muon_parameters)
+
+    @property
+    def muon_parameters(self) -> int:
+        return cost.muon_parameters(self.model) if self.has_muon else 0
 
     @property
     def flops_per_token(self) -> float:
@@ -100,6 +106,7 @@ def of(config: Config, manifest: Manifest | None, num_steps: int | None = None) 
         tokens_per_micro_batch=config.batching.tokens_per_micro_batch,
         num_steps=_num_steps(config, manifest, num_steps),
         precision=config.training.precision,
+        has_muon=config.optimizer.kind_for(config.model) == "muon",
         has_average=config.optimizer.average_decay > 0,
         communication=config.communication.mode,
         max_step_factor=max(1, config.communication.max_tokens_per_step // config.batching.tokens_per_step),

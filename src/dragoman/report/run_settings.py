@@ -46,12 +46,13 @@ def settings_of(
     on_wire = _wire(paths, config, events)
     tensors = tensors_on_disk(paths.checkpoints)
     written = tensors.pop(WRITTEN_PIECES, None)
+    parameters = sum(tensors.values()) or computed
     return Settings(
         model=model,
         source_vocabulary=source,
         target_vocabulary=target,
         written_pieces=written or target,
-        parameters=sum(tensors.values()) or computed,
+        parameters=parameters,
         tokens_per_step=config.batching.tokens_per_step,
         max_pieces=config.cleaning.max_pieces,
         cuts_long_pairs=False,
@@ -63,7 +64,7 @@ def settings_of(
         **on_wire,
         label_smoothing=model.label_smoothing,
         precision=training.precision if training.precision != "auto" else None,
-        checkpoint_bytes_per_parameter=_checkpoint_bytes(config, on_wire["wire_rung"] or "", ranks or 1),
+        checkpoint_bytes_per_parameter=_checkpoint_bytes(config, on_wire["wire_rung"] or "", ranks or 1, parameters),
         checkpoint_every_steps=training.save_every_steps or None,
         checkpoint_every_minutes=training.save_every_minutes or None,
         evaluate_every_steps=training.evaluate_every_steps or None,
@@ -138,17 +139,20 @@ def _checkpoint_directories(directory: Path) -> list[Path]:
         return []
 
 
-def _checkpoint_bytes(config: Config, rung: str, ranks: int) -> float | None:
-    """Of one parameter; None with Muon, which keeps one moment of some and two of others."""
-    if config.optimizer.kind == "muon":
-        return None
-    each = float(cost.checkpoint_bytes(1))
+def _checkpoint_bytes(config: Config, rung: str, ranks: int, parameters: int | None) -> float | None:
+    """Of one parameter, in the mean: Muon keeps one moment of some and two of others. None where it is not known."""
+    moments = float(cost.ADAM_MOMENTS)
+    if config.optimizer.kind_for(config.model) == "muon":
+        if not parameters:
+            return None
+        moments -= cost.muon_parameters(config.model) / parameters
+    each = cost.FLOAT_BYTES * (1 + moments)
     if config.optimizer.average_decay:
         each += cost.FLOAT_BYTES
     if rung.startswith(("eight_bits", "larger_step", "local_steps")):
         each += RESIDUAL_BYTES * ranks
     if rung.startswith("local_steps"):  # each rank's own moments, and one that all share
-        each += cost.FLOAT_BYTES * (cost.ADAM_MOMENTS * ranks + 1)
+        each += cost.FLOAT_BYTES * (moments * ranks + 1)
     return each
 
 

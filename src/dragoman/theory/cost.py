@@ -61,14 +61,21 @@ def gradient_bytes(num_parameters: int) -> int:
     return num_parameters * FLOAT_BYTES
 
 
-def checkpoint_bytes(num_parameters: int) -> int:
-    """Weights and both moments of Adam."""
-    return num_parameters * FLOAT_BYTES * (1 + ADAM_MOMENTS)
+def muon_parameters(model: ModelConfig) -> int:
+    """Those of the matrices inside layers: where Muon moves them, they have one moment instead of two."""
+    model = model.sized()
+    attention, feed_forward = 4 * model.width**2, 2 * model.width * model.feed_forward
+    return model.encoder_layers * (attention + feed_forward) + model.decoder_layers * (2 * attention + feed_forward)
 
 
-def training_state_bytes(num_parameters: int) -> int:
+def checkpoint_bytes(num_parameters: int, num_muon: int = 0) -> int:
+    """Weights and moments: two of Adam, one of those that Muon moves."""
+    return FLOAT_BYTES * ((1 + ADAM_MOMENTS) * num_parameters - num_muon)
+
+
+def training_state_bytes(num_parameters: int, num_muon: int = 0) -> int:
     """What training holds beside activations: weights, gradients, moments."""
-    return num_parameters * FLOAT_BYTES * (2 + ADAM_MOMENTS)
+    return gradient_bytes(num_parameters) + checkpoint_bytes(num_parameters, num_muon)
 
 
 def logits_bytes(num_tokens: int, target_vocabulary: int, chunk_tokens: int = CHUNK_TOKENS) -> int:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.core.config import OptimizerConfig
+from dragoman.model.transformer import Transformer
 from dragoman.training.gradients import Gradients
 from dragoman.training.muon import Muon
 
@@ -23,12 +24,11 @@ MEAN_LAG = 9
 class Optimizer:
     """Adam over all parameters of a model, or Muon over the matrices inside layers; matrices decay, vectors do not."""
 
-    def __init__(self, model: nn.Module, config: OptimizerConfig, multiplied_in: torch.dtype | None = None) -> None:
+    def __init__(self, model: Transformer, config: OptimizerConfig, multiplied_in: torch.dtype | None = None) -> None:
         self._config = config
         self._named = dict(model.named_parameters())
-        is_muons = {
-            name: config.kind == "muon" and p.dim() == 2 and "embedding" not in name for name, p in self._named.items()
-        }
+        chosen = config.kind_for(model.config)
+        is_muons = {name: chosen == "muon" and p.dim() == 2 and "." in name for name, p in self._named.items()}
         matrices = {name: p for name, p in self._named.items() if is_muons[name]}
         self._muon = Muon(matrices, config.weight_decay, multiplied_in)
         self._adams = {name: p for name, p in self._named.items() if not is_muons[name]}
@@ -36,7 +36,7 @@ class Optimizer:
             {"params": [p for p in self._adams.values() if p.dim() >= 2], "weight_decay": config.weight_decay},
             {"params": [p for p in self._adams.values() if p.dim() < 2], "weight_decay": 0.0},
         ]
-        kind = torch.optim.Adam if config.kind == "adam" else torch.optim.AdamW
+        kind = torch.optim.Adam if chosen == "adam" else torch.optim.AdamW
         betas = (config.beta1, config.beta2)
         self._adam = kind(groups, lr=0.0, betas=betas, eps=config.epsilon, fused=True)
         self._mean = [p.detach().clone() for p in self._named.values()] if config.average_decay else []

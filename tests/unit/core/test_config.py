@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
-from dragoman.core.config import Bounds, Config, CorpusConfig, TextConfig, bounds_of, setting
+from dragoman.core.config import (
+    PRESETS,
+    Bounds,
+    Config,
+    CorpusConfig,
+    ModelConfig,
+    OptimizerConfig,
+    TextConfig,
+    bounds_of,
+    setting,
+)
 
 
 def settings(section: Any) -> Iterator[tuple[str, Any, Bounds]]:
@@ -39,6 +49,13 @@ def test_every_default_lies_within_its_own_bounds() -> None:
             assert value % bounds.multiple_of == 0, name
         if bounds.choices:
             assert set(value if isinstance(value, tuple) else [value]) <= set(bounds.choices), name
+
+
+def test_muon_moves_narrow_models_unless_another_was_chosen() -> None:
+    nobody, somebody = OptimizerConfig(), OptimizerConfig(kind="adam")
+    assert [nobody.kind_for(ModelConfig(preset=preset)) for preset in PRESETS] == ["muon", "muon", "adamw", "adamw"]
+    assert nobody.kind_for(ModelConfig(preset="base", width=256)) == "muon"
+    assert somebody.kind_for(ModelConfig(preset="tiny")) == "adam"
 
 
 def test_a_setting_keeps_its_default_and_its_bounds() -> None:

@@ -15,7 +15,7 @@ from dragoman.planner.choices import Plan, plan
 from dragoman.planner.estimate import Estimate, Speed, compute_parts, estimate, precision_of, speed_of
 from dragoman.planner.machines import parse
 from dragoman.planner.workload import Workload
-from dragoman.theory import wire
+from dragoman.theory import cost, wire
 
 RECIPE = Path(__file__).resolve().parents[3] / "recipes" / "wmt16_en_de_base.toml"
 WORK = workload.of(config_file.load(RECIPE), None, 50_000)
@@ -99,6 +99,13 @@ def test_compute_is_operations_over_speed() -> None:
     assert optimizer_s == pytest.approx(28 * 60_880_896 / 900e9)
     assert compute.step_s == pytest.approx(forward_s + backward_s + optimizer_s)
     assert WORK.flops_per_token == pytest.approx(0.365e9, rel=0.06)  # six times the parameters, and attention
+
+
+def test_muon_keeps_fewer_moments() -> None:
+    narrow = workload.of(config_file.load(RECIPE, ["optimizer.kind=auto", "model.width=256"]), None)
+    assert narrow.has_muon and not WORK.has_muon
+    without = replace(narrow, has_muon=False)
+    assert without.checkpoint_bytes - narrow.checkpoint_bytes == 4 * cost.muon_parameters(narrow.model)
 
 
 def test_a_gpu_with_nearly_nothing_to_do_waits_for_its_host() -> None:

@@ -15,7 +15,7 @@ from dragoman.core import records
 from dragoman.core.config import CommunicationConfig, Config, OptimizerConfig, TrainingConfig
 from dragoman.core.config_text import to_toml
 from dragoman.core.errors import UserError
-from dragoman.core.paths import RunPaths
+from dragoman.core.paths import CheckpointPaths, RunPaths
 from dragoman.core.run_records import (
     BucketTimes,
     EvalRecord,
@@ -30,6 +30,10 @@ from dragoman.core.run_records import (
 from dragoman.report import host_samples, record_lines
 from dragoman.report.record_lines import read_steps, stays, unix_seconds
 from dragoman.report.run_directory import read_run
+from dragoman.theory import cost
+
+MUONS = 0.25
+"""Share of the parameters that Muon moves, in what these tests write."""
 
 
 def moment(second: float) -> str:
@@ -136,18 +140,26 @@ def test_null_and_nan_are_no_finite_numbers(paths: RunPaths) -> None:
 @pytest.mark.parametrize(
     ("rung", "optimizer", "expected"),
     [
-        ("plain", OptimizerConfig(), 12.0),
-        ("plain", OptimizerConfig(average_decay=0.99), 16.0),
-        ("plain", OptimizerConfig(kind="muon"), None),
-        ("eight_bits", OptimizerConfig(), 12.0 + 2 * 2),
-        ("local_steps_16", OptimizerConfig(), 12.0 + 2 * 2 + 2 * 8 + 4),
+        ("plain", OptimizerConfig(kind="adamw"), 12.0),
+        ("plain", OptimizerConfig(kind="adamw", average_decay=0.99), 16.0),
+        ("eight_bits", OptimizerConfig(kind="adamw"), 12.0 + 2 * 2),
+        ("local_steps_16", OptimizerConfig(kind="adamw"), 12.0 + 2 * 2 + 2 * 8 + 4),
+        ("plain", OptimizerConfig(kind="muon"), 12.0 - 4 * MUONS),
+        ("local_steps_16", OptimizerConfig(), 12.0 - 4 * MUONS + 2 * 2 + 2 * (8 - 4 * MUONS) + 4),
     ],
 )
 def test_what_a_checkpoint_holds_depends_on_rung_and_optimizer(
-    paths: RunPaths, rung: str, optimizer: OptimizerConfig, expected: float | None
+    paths: RunPaths, rung: str, optimizer: OptimizerConfig, expected: float
 ) -> None:
-    paths.config.write_text(to_toml(Config(communication=CommunicationConfig(mode=rung), optimizer=optimizer)))
+    config = Config(communication=CommunicationConfig(mode=rung), optimizer=optimizer)
+    paths.config.write_text(to_toml(config))
+    write_header(paths.checkpoint(10), {"all": {"shape": [4 * cost.muon_parameters(config.model)]}})
     assert read_run(paths.directory).settings.checkpoint_bytes_per_parameter == expected
+
+
+def test_what_a_checkpoint_with_muon_holds_is_unknown_without_the_number_of_parameters(paths: RunPaths) -> None:
+    paths.config.write_text(to_toml(Config(optimizer=OptimizerConfig(kind="muon"))))
+    assert read_run(paths.directory).settings.checkpoint_bytes_per_parameter is None
 
 
 def test_steps_in_which_ranks_did_not_meet_are_not_bad(paths: RunPaths) -> None:
@@ -206,12 +218,15 @@ def test_broken_files_are_told_and_the_rest_is_read(paths: RunPaths) -> None:
     assert "environment.json could not be read" in told
 
 
-def test_checkpoints_and_parameters_are_read_from_disk(paths: RunPaths) -> None:
-    place = paths.checkpoint(10)
+def write_header(place: CheckpointPaths, tensors: dict[str, Any]) -> None:
     place.directory.mkdir(parents=True)
-    tensors = {"a": {"shape": [3, 4]}, "b": {"shape": [5]}, "written_pieces": {"shape": [7]}}
     header = json.dumps({"__metadata__": {}, **tensors}).encode()
     place.model.write_bytes(struct.pack("<Q", len(header)) + header)
+
+
+def test_checkpoints_and_parameters_are_read_from_disk(paths: RunPaths) -> None:
+    place = paths.checkpoint(10)
+    write_header(place, {"a": {"shape": [3, 4]}, "b": {"shape": [5]}, "written_pieces": {"shape": [7]}})
     place.state.write_text(json.dumps({"rung": "half"}))
     (paths.checkpoints / "step_0000011").mkdir()
     (paths.checkpoint(11).model).write_bytes(b"\xff" * 20)

@@ -37,6 +37,14 @@ def test_parameters_follow_tying_norm_and_depth() -> None:
         assert cost.parameters(config, source_vocabulary, 20) == real_parameters(config, source_vocabulary, 20)
 
 
+def test_muon_moves_the_matrices_inside_layers_of_the_real_model() -> None:
+    for preset, tied in (("tiny", "three"), ("small", "none")):
+        config = ModelConfig(preset=preset, tied=tied)
+        model = Transformer(config, 50, 50, IDS)
+        layers = [one for stack in (model.encoder, model.decoder) for one in stack.parameters()]
+        assert cost.muon_parameters(config) == sum(one.numel() for one in layers if one.dim() == 2)
+
+
 def test_base_with_the_vocabulary_of_the_five_runs_has_60_880_896_parameters() -> None:
     num_parameters = cost.parameters(ModelConfig(preset="base"), 32_768, 32_768)
     assert num_parameters == 60_880_896

@@ -14,9 +14,10 @@ FILES = {
 SET_RULE = "Bytes and lines of the text files as they were read; pairs and tokens as they are trained on."
 FILES_RULE = "The files of the newest checkpoint on disk."
 SIZE_RULE = (
-    "Bytes on disk against parameters × bytes of each: 12 for weights and two moments of Adam in 32 bits, 14 where "
-    "half-precision weights are kept beside them, 4 more with a running mean of the weights; 2 more a rank where 8 "
-    "bits cross the wire, for what rounding lost; with local steps 8 more a rank for its moments, 4 for a common one."
+    "Bytes on disk against parameters × bytes of each: 12 for weights and two moments of Adam in 32 bits, 8 for those "
+    "that Muon moves; 14 where half-precision weights are kept beside them, 4 more with a running mean of the weights; "
+    "2 more a rank where 8 bits cross the wire, for what rounding lost; with local steps as much more a rank as its "
+    "moments take, and 4 for a common one."
 )
 QUALITY_RULE = "Pairs are kept whole or dropped with a reason that is counted; nothing is cut in silence."
 
