@@ -87,7 +87,7 @@ PHRASEBOOK = Scene(
     "phrasebook",
     "English and German sentences from a grammar; dev and test hold combinations that are never trained on",
     4.0,
-    {"vocabulary": 2048, "preset": "tiny", "tokens": 2048, "peak": 3e-3, "every": 1000, "beam": 2},
+    {"vocabulary": 2048, "preset": "tiny", "tokens": 2048, "peak": 6e-3, "every": 1000, "beam": 2},
 )
 REAL_TEXT: dict[str, object] = {
     "vocabulary": 8000,
