@@ -93,7 +93,7 @@ REAL_TEXT: dict[str, object] = {
     "vocabulary": 8000,
     "preset": "small",
     "tokens": 4096,
-    "peak": 1e-3,
+    "peak": 4e-3,
     "every": 500,
     "beam": 4,
 }
