@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.cli import terminal, train
-from dragoman.core import config_file, records
+from dragoman.core import records
 from dragoman.core.config import Config
 from dragoman.core.errors import UserError
 from dragoman.core.files import write_atomically
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         raise UserError("--wheelhouse is for --install", "add --install")
     config, directory = Config(), Path()
     if options.recipe:
-        config = config_file.load(options.recipe, options.set)
+        config = train.settled_recipe(options)
         directory = options.run or Path("runs") / options.recipe.stem
         train.prepare_run(config, directory, is_main=True)
     if options.install:

@@ -67,9 +67,7 @@ def add_to(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    config = config_file.load(options.recipe, options.set)
-    config.model.validate()
-    config = dataclasses.replace(config, optimizer=config.optimizer.settled_for(config.model))
+    config = settled_recipe(options)
     directory = options.run or Path("runs") / options.recipe.stem
     hosts = _hosts(options)
     num_processes = _num_processes(options.processes)
@@ -85,6 +83,13 @@ def run(options: argparse.Namespace) -> int:
 
         return start(_again(options, directory), directory)
     return launch(directory, num_processes)
+
+
+def settled_recipe(options: argparse.Namespace) -> Config:
+    """The settings that a run keeps: what the recipe leaves to the model's size is written out."""
+    config = config_file.load(options.recipe, options.set)
+    config.model.validate()
+    return dataclasses.replace(config, optimizer=config.optimizer.settled_for(config.model))
 
 
 def _hosts(options: argparse.Namespace) -> "tuple[Host, ...]":
