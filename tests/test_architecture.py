@@ -269,14 +269,18 @@ def test_the_command_line_starts_without_the_heavy_libraries() -> None:
 
 
 def test_help_answers_at_once() -> None:
-    command = Path(sys.executable).with_name("dragoman")
-    seconds = []
-    for _ in range(5):
-        start = time.perf_counter()
-        answer = subprocess.run([str(command), "--help"], capture_output=True, text=True, check=False)
-        seconds.append(time.perf_counter() - start)
-        assert answer.returncode == 0, answer.stderr
-    assert min(seconds) < 0.3, f"the fastest of five took {min(seconds):.2f} s"
+    help_s, bare_s = list[float](), list[float]()
+    for _ in range(5):  # in turns, so that a slow machine is slow for both
+        for seconds, words in (
+            (help_s, [str(Path(sys.executable).with_name("dragoman")), "--help"]),
+            (bare_s, [sys.executable, "-c", "pass"]),
+        ):
+            start = time.perf_counter()
+            answer = subprocess.run(words, capture_output=True, text=True, check=False)
+            seconds.append(time.perf_counter() - start)
+            assert answer.returncode == 0, answer.stderr
+    ratio = min(help_s) / min(bare_s)
+    assert ratio < 25, f"it takes {ratio:.0f} times as long as Python alone; torch would make it a hundred times"
 
 
 # The rules themselves: each must be able to fail

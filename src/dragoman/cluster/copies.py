@@ -38,9 +38,9 @@ async def bring_newest(link: Link, home: Home, outfit: Outfit) -> None:
 
 
 async def bring_home(link: Link, outfit: Outfit, home: Home) -> None:
-    """Copy what a far main rank has written; drop what it has dropped."""
+    """Copy what a far main rank has written, the newest first; drop what it has dropped."""
     there, here = await steps_on(link, outfit), home.checkpoints()
-    for step in there:
+    for step in reversed(there):  # an older one may be dropped there meanwhile
         if step not in here:
             answer = await link.ask("describe", path=_path(outfit, step), timeout_s=120.0)
             files = [Announced(*entry) for entry in answer["files"]]

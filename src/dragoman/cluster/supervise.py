@@ -29,6 +29,7 @@ LOOK_AGAIN_S = 10.0
 """How often a lost host is tried; twice as long after each time that it was lost again."""
 LONGEST_WAIT_S = 1800.0
 COPY_EVERY_S = 2.0
+LAST_TRIES = 3
 REACH_WAIT_S = 120.0
 """How long an attempt waits for at least one host."""
 
@@ -71,7 +72,7 @@ class Supervisor:
             for task in background:
                 task.cancel()
             await asyncio.gather(*background, return_exceptions=True)
-            await self._copy_last()
+            await self._copy_for_good()
             await part([*self._links, *self._returned])
 
     async def _attempts(self) -> int:
@@ -210,16 +211,28 @@ class Supervisor:
     async def _copy_checkpoints(self) -> None:
         while True:
             await asyncio.sleep(COPY_EVERY_S)
-            await self._copy_last()
+            # What goes wrong is tried again, or is the loss of a host, which is noticed elsewhere.
+            with contextlib.suppress(HostLostError, UserError, OSError):
+                await self._copy()
 
-    async def _copy_last(self) -> None:
+    async def _copy_for_good(self) -> None:
+        """After the last step: no other round comes after this one, so what fails is tried again, and told."""
+        for tries_left in reversed(range(LAST_TRIES)):
+            try:
+                await self._copy()
+                return
+            except (HostLostError, UserError, OSError) as error:
+                if not tries_left:
+                    self._say("save", f"the last checkpoints were not copied: {error}")
+                    return
+            await asyncio.sleep(COPY_EVERY_S)
+
+    async def _copy(self) -> None:
         """Checkpoints of a far main rank come home; copies go to as many hosts as were asked for."""
         present = [link for link in self._links if not link.is_gone]
-        # Whatever goes wrong here is tried again, or is the loss of a host, which is noticed elsewhere.
-        with contextlib.suppress(HostLostError, UserError, OSError):
-            if present and not present[0].is_local:
-                await copies.bring_home(present[0], self._outfit, self._home)
-            await copies.spread(present[1 : 1 + self._keep_copies], self._outfit, self._home)
+        if present and not present[0].is_local:
+            await copies.bring_home(present[0], self._outfit, self._home)
+        await copies.spread(present[1 : 1 + self._keep_copies], self._outfit, self._home)
 
     def _say(self, kind: str, text: str, rank: int = 0, lost_s: float | None = None) -> None:
         print(f"dragoman: {text}", file=sys.stderr, flush=True)

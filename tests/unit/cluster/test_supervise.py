@@ -10,9 +10,10 @@ from typing import Any, cast
 
 import pytest
 
-from dragoman.cluster import supervise
+from dragoman.cluster import copies, supervise
 from dragoman.cluster.attempt import Ended
 from dragoman.cluster.crew import Outfit, Reached
+from dragoman.cluster.home import Home
 from dragoman.cluster.hosts import Host
 from dragoman.cluster.link import Link, UnreachableError
 from dragoman.cluster.machine import this_machine
@@ -138,6 +139,29 @@ def test_a_new_checkpoint_is_a_new_chance(play: Play) -> None:
         f"{BROKEN.reason}; going on from the last checkpoint"
     ]
     assert play.events("broken")[0].rank == 1
+
+
+@pytest.mark.parametrize(
+    ("num_failures", "told"),
+    [(2, []), (3, ["the last checkpoints were not copied: left: there is no such directory"])],
+)
+def test_last_checkpoints_that_do_not_come_home_are_tried_again_and_then_told(
+    play: Play, monkeypatch: pytest.MonkeyPatch, num_failures: int, told: list[str]
+) -> None:
+    tries = list[str]()
+
+    async def bring_home(link: Link, _outfit: Outfit, _home: Home) -> None:
+        tries.append(link.host.name)
+        if len(tries) <= num_failures:
+            raise UserError("left: there is no such directory")
+
+    monkeypatch.setattr(copies, "bring_home", bring_home)
+    monkeypatch.setattr(supervise, "COPY_EVERY_S", 0.5)
+    play.links[0].is_local = False
+    play.turns = [always(Ended("done"))]
+    assert play.run() == 0
+    assert tries == ["left"] * 3
+    assert [event.text for event in play.events("save")] == told
 
 
 def test_what_the_user_can_mend_is_not_tried_again(play: Play, capsys: pytest.CaptureFixture[str]) -> None:
