@@ -156,7 +156,6 @@ def test_last_checkpoints_that_do_not_come_home_are_tried_again_and_then_told(
             raise UserError("left: there is no such directory")
 
     monkeypatch.setattr(copies, "bring_home", bring_home)
-    monkeypatch.setattr(supervise, "COPY_EVERY_S", 0.5)
     play.links[0].is_local = False
     play.turns = [always(Ended("done"))]
     assert play.run() == 0
