@@ -65,19 +65,22 @@ class TinyRun:
     recipe: Path
     directory: Path
 
-    def command(self, *settings: str, processes: int = 1) -> list[str]:
+    def command(self, *settings: str, processes: int = 1, start_from: Path | None = None) -> list[str]:
         chosen = [word for setting in settings for word in ("--set", setting)]
         start = [sys.executable, "-m", "dragoman.cli.main", "train", str(self.recipe), "--run", str(self.directory)]
-        return [*start, "--processes", str(processes), *chosen]
+        origin = ["--start-from", str(start_from)] if start_from else []
+        return [*start, "--processes", str(processes), *origin, *chosen]
 
-    def train(self, *settings: str, processes: int = 1) -> "subprocess.CompletedProcess[str]":
-        command = self.command(*settings, processes=processes)
+    def train(
+        self, *settings: str, processes: int = 1, start_from: Path | None = None
+    ) -> "subprocess.CompletedProcess[str]":
+        command = self.command(*settings, processes=processes, start_from=start_from)
         return subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=240, check=False)
 
-    def start(self, *settings: str, processes: int = 1) -> "subprocess.Popen[bytes]":
+    def start(self, *settings: str, processes: int = 1, start_from: Path | None = None) -> "subprocess.Popen[bytes]":
         """In a process group of its own, so that all of it can be killed."""
         return subprocess.Popen(
-            self.command(*settings, processes=processes),
+            self.command(*settings, processes=processes, start_from=start_from),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=environment(),

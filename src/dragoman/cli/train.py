@@ -19,6 +19,7 @@ from dragoman.core.files import explaining_disk_errors, write_atomically
 from dragoman.core.paths import RunPaths
 
 if TYPE_CHECKING:
+    from dragoman.checkpoints.store import Snapshot
     from dragoman.cluster.hosts import Host
     from dragoman.corpus.shards import Corpus
 
@@ -27,6 +28,7 @@ examples:
   dragoman train recipes/phrasebook.toml
   dragoman train recipes/phrasebook.toml --run runs/first --processes 2
   dragoman train recipes/phrasebook.toml --set training.max_steps=2000
+  dragoman train own.toml --start-from runs/phrasebook
 
 Ctrl-C stops after the step at hand, with a checkpoint. The same command again
 goes on. Inside torchrun or srun it is one of their ranks."""
@@ -62,6 +64,9 @@ def add_to(verbs: Any) -> None:
         "--slurm", nargs="?", const="", metavar="OPTIONS", help='submit a job: --slurm="--nodes=2 --time=8:00:00"'
     )
     parser.add_argument("--detach", action="store_true", help="go on without this terminal; see `dragoman stop`")
+    parser.add_argument(
+        "--start-from", type=Path, metavar="RUN", help="a new run's first weights: the best of that run"
+    )
     parser.add_argument("--set", action="append", default=[], metavar="a.b=c", help="override a setting; repeatable")
     parser.set_defaults(run_verb=run)
 
@@ -72,10 +77,11 @@ def run(options: argparse.Namespace) -> int:
     hosts = _hosts(options)
     num_processes = _num_processes(options.processes)
     if is_launched_from_outside():
-        _become_a_rank(config, directory, is_main=os.environ.get("RANK", os.environ.get("SLURM_PROCID")) == "0")
+        is_main = os.environ.get("RANK", os.environ.get("SLURM_PROCID")) == "0"
+        _become_a_rank(config, directory, options.start_from, is_main=is_main)
     if hosts:
         return _train_on(hosts, config, directory, options)
-    prepare_run(config, directory, is_main=True)
+    prepare_run(config, directory, options.start_from, is_main=True)
     if options.slurm is not None:
         return _train_with_slurm(options, directory)
     if options.detach:
@@ -117,7 +123,7 @@ def _train_on(hosts: "Sequence[Host]", config: Config, directory: Path, options:
     price = sum(host.price_per_hour for host in hosts)
     if price and not config.training.price_per_hour:
         config = dataclasses.replace(config, training=dataclasses.replace(config.training, price_per_hour=price))
-    prepare_run(config, directory, is_main=True)
+    prepare_run(config, directory, options.start_from, is_main=True)
     if trainer := trainer_of(directory):
         raise UserError(
             f"{directory} is being trained by process {trainer.pid} on {trainer.host}",
@@ -176,11 +182,11 @@ def is_launched_from_outside() -> bool:
     return "TORCHELASTIC_RUN_ID" in os.environ or is_rank()
 
 
-def _become_a_rank(config: Config, directory: Path, *, is_main: bool) -> NoReturn:
+def _become_a_rank(config: Config, directory: Path, start_from: Path | None, *, is_main: bool) -> NoReturn:
     """One of the ranks that somebody else starts; the main one holds the run for all of them, until it ends."""
     from dragoman.cluster.detached import only_trainer
 
-    prepare_run(config, directory, is_main=is_main)
+    prepare_run(config, directory, start_from, is_main=is_main)
     _find_the_others()
     with only_trainer(directory) if is_main else nullcontext():
         os.execv(sys.executable, [sys.executable, "-m", "dragoman.training.worker", str(directory)])
@@ -219,8 +225,11 @@ def _num_processes(wanted: int) -> int:
     return wanted or num_gpus or 1
 
 
-def prepare_run(config: Config, directory: Path, *, is_main: bool) -> None:
-    """See that corpus and run directory are there and fit the recipe; nothing is changed where they do not."""
+def prepare_run(config: Config, directory: Path, start_from: Path | None = None, *, is_main: bool) -> None:
+    """See that corpus and run directory are there and fit the recipe; nothing is changed where they do not.
+
+    A run that has no checkpoint yet gets its first weights from the run `start_from`, where one is named.
+    """
     paths = RunPaths(directory)
     if not is_main:
         _wait_for(paths.config, to_toml(config))
@@ -230,12 +239,30 @@ def prepare_run(config: Config, directory: Path, *, is_main: bool) -> None:
     elif directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise UserError(f"{directory} holds files but no run; nothing was changed", "name another with --run")
     corpus = _prepared_corpus(config)
+    first = _first_checkpoint(start_from, config, corpus, paths)
     with explaining_disk_errors(directory):
         directory.mkdir(parents=True, exist_ok=True)
         for side, vocabulary in corpus.vocabularies.items():
             if not paths.vocabulary(side).is_file():
                 write_atomically(paths.vocabulary(side), (corpus.directory / vocabulary.file).read_bytes())
         write_atomically(paths.config, to_toml(config))
+        if first:
+            from dragoman.training import first_weights
+
+            first_weights.write(first, paths)
+
+
+def _first_checkpoint(other: Path | None, config: Config, corpus: "Corpus", paths: RunPaths) -> "Snapshot | None":
+    """Made of another run's weights; None where none is named, or where the run has begun already."""
+    if other is None:
+        return None
+    from dragoman.checkpoints.reading import steps_in
+    from dragoman.training.first_weights import first_checkpoint
+
+    if steps_in(paths.checkpoints):
+        print(f"{paths.directory} has begun and goes on; --start-from is for new runs", file=sys.stderr)
+        return None
+    return first_checkpoint(other, config, corpus)
 
 
 def _wait_for(path: Path, text: str) -> None:

@@ -62,14 +62,14 @@ class Evaluator:
         self._sources, self._references = corpus.text("dev", 0), corpus.text("dev", 1)
         self._tokenizer = tokenizer_for(corpus.manifest.languages.partition("-")[2])
 
-    def evaluate(self, model: Transformer, *, is_first: bool = False) -> Evaluation:
-        """Measure the model as it is, before its first step on few translations. Every rank must call this."""
+    def evaluate(self, model: Transformer, *, is_random: bool = False) -> Evaluation:
+        """Measure the model as it is, on few translations where its weights are random. Every rank must call this."""
         start = time.monotonic()
         was_training = model.training
         model.eval()
         try:
             dev_losses, train_losses = self._losses(model, self._dev), self._losses(model, self._train)
-            num_translated = min(FIRST_SENTENCES, len(self._sources)) if is_first else len(self._sources)
+            num_translated = min(FIRST_SENTENCES, len(self._sources)) if is_random else len(self._sources)
             own = range(self._world.rank, num_translated, self._world.size)
             translations = list(self._translator.translate([self._sources[number] for number in own]))
         finally:

@@ -25,6 +25,7 @@ from dragoman.core.config import Config
 from dragoman.core.errors import UserError
 from dragoman.core.files import sha256_of, write_atomically
 from dragoman.core.paths import RunPaths
+from dragoman.core.units import counted
 from dragoman.corpus.shards import Corpus, open_corpus
 from dragoman.corpus.vocab import Vocabulary
 from dragoman.decoding.load import build_model
@@ -35,6 +36,7 @@ from dragoman.training import handover, limits
 from dragoman.training.communication.choice import Chosen, choose
 from dragoman.training.communication.groups import hosts_of
 from dragoman.training.evaluate import Evaluation, Evaluator
+from dragoman.training.first_weights import NOBODY
 from dragoman.training.gradients import Gradients
 from dragoman.training.guards import MOST_ROLLBACKS, RATE_CUT, Signals, Watchdog
 from dragoman.training.journal import Journal
@@ -87,6 +89,7 @@ class Run:
             Store(paths.checkpoints, config.training.keep_last, config.training.keep_best) if world.is_main else None
         )
         self.status = Status(world.is_main)
+        self._started_from = ""
         self._chosen: Chosen
         self.journal: Journal
         self._closing = ExitStack()
@@ -111,11 +114,12 @@ class Run:
         self._closing.callback(self.journal.close)
         for passed_over in loaded.passed_over if loaded else ():
             self.tell("passed over", state.step, f"checkpoint {passed_over.step:,} is damaged: {passed_over.reason}")
-        if loaded:
+        if loaded and loaded.state["world_size"] != NOBODY:
             self.tell("resumed", state.step, f"going on from step {state.step:,}")
         else:
             self.journal.settings(self.config)
-            self.journal.event("started", 0, f"{self.world.size} ranks on {self.world.device.type}")
+            origin = f"first weights from {self._started_from}" if self._started_from else "random first weights"
+            self.tell("started", 0, f"{counted(self.world.size, 'rank')} on {self.world.device.type}, {origin}")
         if self.world.size > 1:
             self.tell("communication", state.step, f"gradients cross the wire as {self._chosen.why}")
         if self.world.is_main:
@@ -148,7 +152,9 @@ class Run:
         self.model.outputs.load(loaded.model)
         like = {**self.optimizer.weights_for_inference(), **self.model.outputs.saved()}
         reading.check(loaded.model, like, f"the model in {self.paths.checkpoints}")
-        self.stepper.loss_scale = records.from_json(LossScale, loaded.state["loss_scale"])
+        self._started_from = loaded.state.get("started_from", "")
+        if "loss_scale" in loaded.state:
+            self.stepper.loss_scale = records.from_json(LossScale, loaded.state["loss_scale"])
         self.stepper.load(loaded.model, loaded.optimizer)
         return records.from_json(TrainState, loaded.state["state"])
 
@@ -166,8 +172,9 @@ class Run:
 
     def evaluate(self, *, is_first: bool) -> Evaluation:
         """Measure the weights that would be used. Every rank must call this."""
+        is_random = is_first and not self._started_from
         with self.optimizer.inference_weights_in(self.model):
-            return self._evaluator.evaluate(self.model, is_first=is_first)
+            return self._evaluator.evaluate(self.model, is_random=is_random)
 
     def save(self, state: TrainState) -> None:
         """Hand a checkpoint to the main rank's writer; what became of the ones before is told. For every rank."""
@@ -182,6 +189,7 @@ class Run:
             "corpus_fingerprint": self.corpus.manifest.fingerprint,
             "world_size": self.world.size,
             "rung": self._chosen.rung.name,
+            "started_from": self._started_from,
             "scores": scores,
         }
         self._store.save(
