@@ -3,7 +3,7 @@
     python -m benchmarks.multi30k_record [fast|published] [--seed 1] [--name WORD] [--set a.b=c]
     python -m benchmarks.multi30k_record --page
 
-Trains on train, for `fast` with what two teachers make of it; chooses between the best checkpoint and means of the last
+Trains on train, for `fast` with what a teacher makes of it; chooses between the best checkpoint and means of the last
 few and then a length penalty on val; and then looks at the test set, once: an attempt that has looked is a line of
 attempts.jsonl and is not made again. BLEU is sacreBLEU's without tokenising, on the lower-cased, tokenised text of the
 published run. An attempt that is stopped goes on when it is started again, and its minutes add up. Each attempt ends
@@ -23,7 +23,7 @@ from benchmarks.ground import machine
 from benchmarks.multi30k_record.attempts import ATTEMPTS, GOAL, Attempt, load
 from benchmarks.multi30k_record.commands import DIRECTORY, cores, data_file, dragoman, filled
 from benchmarks.multi30k_record.page import publish
-from benchmarks.multi30k_record.teachers import Spent, taught
+from benchmarks.multi30k_record.teacher import Spent, taught, teacher_in
 from dragoman.core import config_file, records
 from dragoman.core.paths import RunPaths
 from dragoman.core.run_records import EvalRecord
@@ -40,11 +40,11 @@ class Choices:
     """The first is that of choosing the mean; then all are tried."""
     patience_steps: int = 0
     """A training ends where so many steps made the dev loss no better than before; 0: at its last step."""
-    has_teachers: bool = False
+    has_teacher: bool = False
 
 
 RECIPES = {
-    "fast": Choices((1, 3, 5), (1.0, 0.6, 1.4), has_teachers=True),
+    "fast": Choices((1, 3, 5), (1.0, 0.6, 1.4), has_teacher=True),
     "published": Choices((10,), (0.8,), patience_steps=500),
 }
 
@@ -68,9 +68,12 @@ def chosen(run: Path, choices: Choices) -> tuple[int, float, float]:
     return averaged, length_penalty, by_penalty[length_penalty]
 
 
-def train(recipe: Path, run: Path, changes: Sequence[str], patience_steps: int) -> list[EvalRecord]:
+def train(
+    recipe: Path, run: Path, changes: Sequence[str], patience_steps: int, teacher: Path | None = None
+) -> list[EvalRecord]:
     """To the end, or as far as patience goes: so many steps, look, so many more. Gives the evaluations."""
     settings = [word for change in changes for word in ("--set", change)]
+    settings += ["--start-from", str(teacher)] if teacher else []
     last = config_file.load(recipe, changes).training.max_steps
     for limit in range(patience_steps, last, patience_steps) if patience_steps else ():
         evals = _train_until(limit, recipe, run, settings)
@@ -89,10 +92,11 @@ def _train_until(limit: int, recipe: Path, run: Path, settings: Sequence[str]) -
 
 def attempt(name: str, recipe: str, seed: int, settings: Sequence[str]) -> Attempt:
     choices, run = RECIPES[recipe], DIRECTORY / f"{name}-seed{seed}"
-    teachers = run.with_name(f"{run.name}-teachers")
-    spent = taught(teachers, seed) if choices.has_teachers else Spent()
-    written = filled(recipe, run.with_name(f"{run.name}.toml"), teachers=teachers)
-    evals = train(written, run, [*settings, f"training.seed={seed}"], choices.patience_steps)
+    lessons = run.with_name(f"{run.name}-lessons")
+    spent = taught(lessons, seed) if choices.has_teacher else Spent()
+    written = filled(recipe, run.with_name(f"{run.name}.toml"), lessons=lessons)
+    teacher = teacher_in(lessons) if choices.has_teacher else None
+    evals = train(written, run, [*settings, f"training.seed={seed}"], choices.patience_steps, teacher)
     wanted = config_file.load(RunPaths(run).config).training.precision
     averaged, length_penalty, val_bleu = chosen(run, choices)
     test_bleu, signature = bleu(run, "test_2016_flickr", averaged, length_penalty)

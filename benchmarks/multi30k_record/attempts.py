@@ -27,11 +27,11 @@ class Attempt:
     """Of the machine, that trained."""
     precision: str
     minutes: float
-    """Of all its runs and sessions, teachers' too: steps, evaluations on val, checkpoints, translating in between."""
+    """Of all its runs and sessions, teacher's too: steps, evaluations on val, checkpoints, translating in between."""
     steps: int
     """Of the model that is scored."""
     tokens: int
-    """Target tokens trained on, teachers' too."""
+    """Target tokens trained on, teacher's too."""
     averaged: int
     length_penalty: float
     val_bleu: float
