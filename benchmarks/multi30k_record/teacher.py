@@ -13,13 +13,12 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from sacrebleu.metrics.bleu import BLEU
-
 from benchmarks.multi30k_record.commands import cores, data_file, dragoman, filled
 from dragoman.core import records
 from dragoman.core.files import write_atomically
 from dragoman.core.paths import RunPaths
 from dragoman.core.run_records import EvalRecord
+from dragoman.decoding.score import nearest
 
 DIRECTIONS = (("en", "de"), ("de", "en"))
 CANDIDATES = 5
@@ -70,23 +69,20 @@ def _write_anew(run: Path) -> None:
         written.append(dragoman("translate", str(model), "--n-best", str(CANDIDATES), given=given).splitlines())
     targets = [target for _, target in DIRECTIONS]
     with ProcessPoolExecutor(len(targets)) as pool:
-        chosen = pool.map(nearest, written, [train[target] for target in targets])
+        chosen = pool.map(nearest_of, written, [train[target] for target in targets])
         for target, candidates, near in zip(targets, written, chosen, strict=True):
             for name, lines in (("best", candidates[::CANDIDATES]), ("near", near)):
                 write_atomically(run.with_name(f"{name}.{target}"), "".join(f"{line}\n" for line in lines))
 
 
-def nearest(candidates: list[str], references: list[str]) -> list[str]:
-    """Of the candidates of each line, which follow one another, the one with the highest BLEU of that line alone."""
+def nearest_of(candidates: list[str], references: list[str]) -> list[str]:
+    """For each line that one of its candidates, which follow one another, which is nearest to it."""
     assert len(candidates) == CANDIDATES * len(references), "as many translations of every line"
-    bleu = BLEU(effective_order=True, tokenize="none", force=True)
-    return [
-        max(
-            candidates[CANDIDATES * place : CANDIDATES * (place + 1)],
-            key=lambda candidate, own=reference: bleu.sentence_score(candidate, [own]).score,  # type: ignore[misc]
-        )
-        for place, reference in enumerate(references)
-    ]
+    chosen = []
+    for place, reference in enumerate(references):
+        own = candidates[CANDIDATES * place : CANDIDATES * (place + 1)]
+        chosen.append(own[nearest(own, reference, "none")])
+    return chosen
 
 
 def _lines_of(path: Path) -> list[str]:

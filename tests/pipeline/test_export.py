@@ -120,6 +120,26 @@ def test_several_translations_with_scores(model: Path, tmp_path: Path) -> None:
     assert 1 < len(ways) <= 5
 
 
+def test_of_several_translations_the_nearest_to_a_reference_is_kept(model: Path, run: TinyRun, tmp_path: Path) -> None:
+    text, reference = tmp_path / "text.en", tmp_path / "text.de"
+    text.write_text("Where is the station?\nGood morning!\n")
+    for engine in (model, run.directory):
+        candidates = dragoman("translate", engine, text, "--n-best", 3).stdout.decode().splitlines()
+        wanted = [candidates[2], candidates[4]]
+        reference.write_text("".join(f"{line}\n" for line in wanted))
+        words = ("translate", engine, text, "--n-best", 3, "--nearest-to", reference)
+        assert dragoman(*words).stdout.decode().splitlines() == wanted
+        found = map(json.loads, dragoman(*words, "--json").stdout.decode().splitlines())
+        assert [[each["text"] for each in line] for line in found] == [[line] for line in wanted]
+    reference.write_text("Wo?\n")
+    assert refusal(*words) == (
+        f"dragoman: {text} has 2 lines, {reference} has 1; line N of one belongs to line N of the other"
+    )
+    assert refusal("translate", model, "--n-best", 3, "--nearest-to", reference, stdin=b"a") == (
+        "dragoman: --nearest-to chooses among the translations of a file's lines; name FILE and --n-best 5"
+    )
+
+
 def test_documents_keep_their_structure(model: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_bytes(b"<p>Good <b>morning</b>!</p>\r\n<script>x</script><p>The 12345 books</p>")

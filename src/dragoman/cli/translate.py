@@ -21,6 +21,7 @@ examples:
   echo 'Where is the train station?' | dragoman translate models/en-de
   dragoman translate models/en-de letter.txt > brief.txt
   dragoman translate models/en-de letter.txt --n-best 3 --json
+  dragoman translate models/en-de letters.en --n-best 5 --nearest-to letters.de > taught.de
   echo 'Where is the train station?' | dragoman translate models/en-de --alternatives 'Wo '
   dragoman translate models/en-de guide.md > anleitung.md
   dragoman translate models/en-de messages.po > de.po
@@ -45,6 +46,7 @@ class Model:
     """Texts and a number → so many translations of each."""
     alternatives: Callable[[str, str, int], list[str]]
     """A text, the start of its translation and a number → so many ways to go on."""
+    target_language: str
 
 
 def add_to(verbs: Any) -> None:
@@ -59,6 +61,9 @@ def add_to(verbs: Any) -> None:
     parser.add_argument("file", type=Path, nargs="?", metavar="FILE", help="text, a sentence or paragraph a line")
     parser.add_argument("--format", choices=formats.FORMATS, help="what the text is (as the file's name says)")
     parser.add_argument("--n-best", type=int, default=1, metavar="N", help="give the N best translations of each line")
+    parser.add_argument(
+        "--nearest-to", type=Path, metavar="REFERENCE", help="of the N best the one nearest to this file's line"
+    )
     parser.add_argument("--alternatives", metavar="START", help="ways to go on after this start of the translation")
     parser.add_argument("--json", action="store_true", help="a list of objects a line, with scores")
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="an exported model: cores to use (all)")
@@ -70,9 +75,14 @@ def add_to(verbs: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     if options.n_best < 1 or options.average < 1 or options.threads < 0:
         raise UserError("--n-best and --average are 1 or more, --threads is 0 or more")
+    if options.nearest_to and (options.n_best < 2 or options.file is None or options.alternatives is not None):
+        raise UserError("--nearest-to chooses among the translations of a file's lines", "name FILE and --n-best 5")
     kind = options.format or formats.format_of(options.file)
     if kind != "text" and (options.json or options.n_best > 1 or options.alternatives is not None):
         raise UserError("--json, --n-best and --alternatives are for plain text", "add --format text")
+    if options.nearest_to:
+        _translate_nearest(options)
+        return
     with _opened(options.file) as source:
         if kind == "text":
             _translate_lines(_model(options), source, options)
@@ -100,13 +110,32 @@ def _translate_lines(model: Model, source: BinaryIO, options: argparse.Namespace
             num = options.n_best if options.n_best > 1 else ALTERNATIVES
             found = [[(way, None) for way in model.alternatives(line, options.alternatives, num)] for line in chunk]
         for ranked in found:
-            if options.json:
-                objects = [_as_object(text, score) for text, score in ranked]
-                print(json.dumps(objects, ensure_ascii=False))
-            else:
-                for text, _ in ranked:
-                    print(text)
+            _print_ranked(ranked, as_json=options.json)
         sys.stdout.flush()
+
+
+def _translate_nearest(options: argparse.Namespace) -> None:
+    """For each line that one of its best translations which is most like what a person wrote."""
+    from dragoman.cli.sentence_files import parallel_sentences
+    from dragoman.decoding.score import nearest, tokenizer_for
+
+    pairs = zip(*parallel_sentences(options.file, options.nearest_to), strict=True)
+    model = _model(options)
+    tokenizer = tokenizer_for(model.target_language)
+    while chunk := list(itertools.islice(pairs, LINES_AT_ONCE)):
+        found = model.ranked([source for source, _ in chunk], options.n_best)
+        for ranked, (_, reference) in zip(found, chunk, strict=True):
+            place = nearest([text for text, _ in ranked], reference, tokenizer)
+            _print_ranked([ranked[place]], as_json=options.json)
+        sys.stdout.flush()
+
+
+def _print_ranked(ranked: Ranked, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps([_as_object(text, score) for text, score in ranked], ensure_ascii=False))
+    else:
+        for text, _ in ranked:
+            print(text)
 
 
 def _as_object(text: str, score: float | None) -> dict[str, object]:
@@ -160,7 +189,7 @@ def _exported(options: argparse.Namespace) -> Model:
     def ranked(texts: Sequence[str], num: int) -> list[Ranked]:
         return [[(each.text, each.score) for each in found] for found in translator.hypotheses(texts, num)]
 
-    return Model(ranked, translator.alternatives)
+    return Model(ranked, translator.alternatives, translator.card.target_language)
 
 
 def _run(options: argparse.Namespace, at_least_beam: int) -> Model:
@@ -176,4 +205,4 @@ def _run(options: argparse.Namespace, at_least_beam: int) -> Model:
         export = f"`dragoman export {options.model} --out DIR`"
         raise UserError("a run gives no alternatives, an exported model does", export)
 
-    return Model(ranked, alternatives)
+    return Model(ranked, alternatives, config_file.load(RunPaths(options.model).config).corpus.target_language)

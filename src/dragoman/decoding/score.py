@@ -118,6 +118,13 @@ def score(hypotheses: Sequence[str], references: Sequence[str], tokenizer: str =
     return score_from(statistics(hypotheses, references, tokenizer), tokenizer)
 
 
+def nearest(candidates: Sequence[str], reference: str, tokenizer: str = "13a") -> int:
+    """The place of the translation of one sentence that has the highest BLEU of its own; of equals the first."""
+    bleu = _bleu(tokenizer, of_one_sentence=True)
+    scores = [bleu.sentence_score(candidate, [reference]).score for candidate in candidates]
+    return scores.index(max(scores))
+
+
 def compare(rows: Rows, baseline_rows: Rows, tokenizer: str = "13a") -> Comparison:
     """A system against a baseline by paired bootstrap; both translated the same sentences, in the same order."""
     if len(rows) != len(baseline_rows) or not len(rows):
@@ -165,12 +172,13 @@ def _interval(samples: Floats) -> tuple[float, float]:
 
 
 @cache
-def _bleu(tokenizer: str) -> BLEU:
+def _bleu(tokenizer: str, *, of_one_sentence: bool = False) -> BLEU:
     if tokenizer not in TOKENIZERS:
         raise UserError(f"{tokenizer!r} is no tokenizer for BLEU", f"take one of {', '.join(TOKENIZERS)}")
     if not _is_installed(tokenizer):
         raise UserError(f"the tokenizer {tokenizer} is not installed", f"pip install '{_NEEDED[tokenizer][1]}'")
-    return _described(BLEU(tokenize=tokenizer, force=tokenizer == "none"))
+    # A sentence may be too short to have n-grams of every order.
+    return _described(BLEU(tokenize=tokenizer, force=tokenizer == "none", effective_order=of_one_sentence))
 
 
 @cache

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.multi30k_record import commands, teacher
-from benchmarks.multi30k_record.teacher import nearest, taught
+from benchmarks.multi30k_record.teacher import nearest_of, taught
 from dragoman.core import config_file, records
 from dragoman.core.paths import RunPaths
 from dragoman.core.run_records import EvalRecord
@@ -69,7 +69,7 @@ def test_what_was_done_is_not_done_or_counted_again(asked: list[str], tmp_path: 
 
 def test_every_line_needs_all_its_candidates() -> None:
     with pytest.raises(AssertionError):
-        nearest(["a", "b"], ["a"])
+        nearest_of(["a", "b"], ["a"])
 
 
 @pytest.mark.parametrize("recipe", ["fast", "teacher", "published"])

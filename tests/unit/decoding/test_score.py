@@ -17,7 +17,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest, Result
 
 from dragoman.core.errors import UserError
-from dragoman.decoding.score import NUM_BLEU, NUM_CHRF, compare, score, score_from, statistics, tokenizer_for
+from dragoman.decoding.score import NUM_BLEU, NUM_CHRF, compare, nearest, score, score_from, statistics, tokenizer_for
 
 WORDS = ["der", "die", "Hund", "Katze", "läuft", "schläft", ",", ".", "„ja“", "über", "3,5", "grüne", "Straße", "und"]
 
@@ -160,3 +160,17 @@ def test_real_text_scores_as_sacrebleu_says(shared_data: Path) -> None:
     assert score(hypotheses, references).bleu == pytest.approx(
         BLEU(tokenize="13a").corpus_score(hypotheses, [references]).score, abs=1e-9
     )
+
+
+def test_the_nearest_of_several_translations_is_found_by_its_own_bleu() -> None:
+    reference = "Ein Hund rennt."
+    assert nearest(["Der Hund", "Ein Hund läuft.", "Ein Hund rennt.", "Ein Hund rennt."], reference) == 2
+    assert nearest(["Ja", "Hund"], reference) == 1, "too short for n-grams of every order"
+    assert nearest(["a", "b"], "") == 0
+
+
+def test_a_score_of_many_sentences_is_not_changed_by_one_of_a_single_one() -> None:
+    before = score(["Ein Hund"], ["Ein Hund rennt ."]).bleu_signature
+    nearest(["Ein Hund"], "Ein Hund rennt .")
+    assert score(["Ein Hund"], ["Ein Hund rennt ."]).bleu_signature == before
+    assert "eff:no" in before
