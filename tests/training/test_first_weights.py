@@ -47,7 +47,7 @@ def other_corpus(whole_run: TinyRun, tmp_path: Path) -> TinyRun:
 def test_it_begins_where_the_best_checkpoint_of_the_other_one_was(
     other_corpus: TinyRun, whole_run: TinyRun, processes: int
 ) -> None:
-    done = other_corpus.train("training.keep_last=20", processes=processes, start_from=whole_run.directory)
+    done = other_corpus.train("training.keep_last=20", processes=processes, start_from=[whole_run.directory])
     assert done.returncode == 0, done.stderr
     assert weights_of(load_file(other_corpus.checkpoint(0) / "model.safetensors")) == best_of(whole_run)
     assert f"first weights from {whole_run.directory}, step 12" in done.stderr
@@ -64,20 +64,31 @@ def test_killed_and_started_again_it_ends_with_the_same_weights(
     tiny_run: TinyRun, whole_run: TinyRun, tmp_path: Path
 ) -> None:
     undisturbed = TinyRun(tiny_run.recipe, tmp_path / "undisturbed")
-    assert undisturbed.train(start_from=whole_run.directory).returncode == 0
-    process = tiny_run.start("training.save_every_steps=1", start_from=whole_run.directory)
+    assert undisturbed.train(start_from=[whole_run.directory]).returncode == 0
+    process = tiny_run.start("training.save_every_steps=1", start_from=[whole_run.directory])
     tiny_run.wait_for(3)
     kill_all(process)
     process.wait()
-    done = tiny_run.train("training.save_every_steps=1", start_from=whole_run.directory)
+    done = tiny_run.train("training.save_every_steps=1", start_from=[whole_run.directory])
     assert done.returncode == 0, done.stderr
     assert "has begun and goes on; --start-from is for new runs" in done.stderr
     assert [event.kind for event in tiny_run.events() if event.kind in ("started", "resumed")] == ["started", "resumed"]
     assert tiny_run.weights(12) == undisturbed.weights(12)
 
 
+def test_of_several_runs_the_mean_is_taken(tiny_run: TinyRun, whole_run: TinyRun, whole_run_of_two: TinyRun) -> None:
+    others = [whole_run, whole_run_of_two]
+    done = tiny_run.train("training.max_steps=1", start_from=[one.directory for one in others])
+    assert done.returncode == 0, done.stderr
+    assert f"{whole_run.directory}, step 12 and {whole_run_of_two.directory}, step 12" in done.stderr
+    first, second = map(best_of, others)
+    for name, values in weights_of(load_file(tiny_run.checkpoint(0) / "model.safetensors")).items():
+        expected = [(a + b) / 2 for a, b in zip(first[name], second[name], strict=True)]
+        assert values == pytest.approx(expected, rel=1e-6, abs=1e-9), name
+
+
 def test_another_model_is_refused_with_what_differs(tiny_run: TinyRun, whole_run: TinyRun) -> None:
-    done = tiny_run.train("model.heads=4", "model.dropout=0.2", start_from=whole_run.directory)
+    done = tiny_run.train("model.heads=4", "model.dropout=0.2", start_from=[whole_run.directory])
     assert done.returncode == 2
     assert "is another one: model.heads was 2, now 4; set [model]" in done.stderr
     assert f"set [model] as {whole_run.directory}/config.toml does" in done.stderr
@@ -94,7 +105,7 @@ def test_another_vocabulary_is_refused_with_the_setting_that_mends_it(
         .replace(f'model = "{vocabulary}"', "size = 400")
         .replace(str(tmp_path / "corpus"), str(tmp_path / "own-corpus"))
     )
-    done = own.train(start_from=whole_run.directory)
+    done = own.train(start_from=[whole_run.directory])
     assert done.returncode == 2
     assert f'set vocabulary.model = "{vocabulary}" in the recipe, and another corpus.directory' in done.stderr
     assert not own.directory.exists()
@@ -108,7 +119,7 @@ def test_a_directory_without_weights_is_refused(
     empty.mkdir()
     for name in ("config.toml", "vocab.source.model", "vocab.target.model") if has_config else ():
         (empty / name).write_bytes((whole_run.directory / name).read_bytes())
-    done = tiny_run.train(start_from=empty)
+    done = tiny_run.train(start_from=[empty])
     assert done.returncode == 2
     assert ("has no checkpoint yet" if has_config else "is not a run: no config.toml") in done.stderr
     assert "Traceback" not in done.stderr

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,19 +66,19 @@ class TinyRun:
     recipe: Path
     directory: Path
 
-    def command(self, *settings: str, processes: int = 1, start_from: Path | None = None) -> list[str]:
+    def command(self, *settings: str, processes: int = 1, start_from: Sequence[Path] = ()) -> list[str]:
         chosen = [word for setting in settings for word in ("--set", setting)]
         start = [sys.executable, "-m", "dragoman.cli.main", "train", str(self.recipe), "--run", str(self.directory)]
-        origin = ["--start-from", str(start_from)] if start_from else []
-        return [*start, "--processes", str(processes), *origin, *chosen]
+        origins = [word for other in start_from for word in ("--start-from", str(other))]
+        return [*start, "--processes", str(processes), *origins, *chosen]
 
     def train(
-        self, *settings: str, processes: int = 1, start_from: Path | None = None
+        self, *settings: str, processes: int = 1, start_from: Sequence[Path] = ()
     ) -> "subprocess.CompletedProcess[str]":
         command = self.command(*settings, processes=processes, start_from=start_from)
         return subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=240, check=False)
 
-    def start(self, *settings: str, processes: int = 1, start_from: Path | None = None) -> "subprocess.Popen[bytes]":
+    def start(self, *settings: str, processes: int = 1, start_from: Sequence[Path] = ()) -> "subprocess.Popen[bytes]":
         """In a process group of its own, so that all of it can be killed."""
         return subprocess.Popen(
             self.command(*settings, processes=processes, start_from=start_from),

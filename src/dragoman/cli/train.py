@@ -65,7 +65,12 @@ def add_to(verbs: Any) -> None:
     )
     parser.add_argument("--detach", action="store_true", help="go on without this terminal; see `dragoman stop`")
     parser.add_argument(
-        "--start-from", type=Path, metavar="RUN", help="a new run's first weights: the best of that run"
+        "--start-from",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="RUN",
+        help="a new run's first weights: the best of that run; repeatable, then their mean",
     )
     parser.add_argument("--set", action="append", default=[], metavar="a.b=c", help="override a setting; repeatable")
     parser.set_defaults(run_verb=run)
@@ -182,7 +187,7 @@ def is_launched_from_outside() -> bool:
     return "TORCHELASTIC_RUN_ID" in os.environ or is_rank()
 
 
-def _become_a_rank(config: Config, directory: Path, start_from: Path | None, *, is_main: bool) -> NoReturn:
+def _become_a_rank(config: Config, directory: Path, start_from: Sequence[Path], *, is_main: bool) -> NoReturn:
     """One of the ranks that somebody else starts; the main one holds the run for all of them, until it ends."""
     from dragoman.cluster.detached import only_trainer
 
@@ -225,10 +230,10 @@ def _num_processes(wanted: int) -> int:
     return wanted or num_gpus or 1
 
 
-def prepare_run(config: Config, directory: Path, start_from: Path | None = None, *, is_main: bool) -> None:
+def prepare_run(config: Config, directory: Path, start_from: Sequence[Path] = (), *, is_main: bool) -> None:
     """See that corpus and run directory are there and fit the recipe; nothing is changed where they do not.
 
-    A run that has no checkpoint yet gets its first weights from the run `start_from`, where one is named.
+    A run that has no checkpoint yet gets its first weights from the runs `start_from`, where any are named.
     """
     paths = RunPaths(directory)
     if not is_main:
@@ -252,9 +257,9 @@ def prepare_run(config: Config, directory: Path, start_from: Path | None = None,
             first_weights.write(first, paths)
 
 
-def _first_checkpoint(other: Path | None, config: Config, corpus: "Corpus", paths: RunPaths) -> "Snapshot | None":
-    """Made of another run's weights; None where none is named, or where the run has begun already."""
-    if other is None:
+def _first_checkpoint(others: Sequence[Path], config: Config, corpus: "Corpus", paths: RunPaths) -> "Snapshot | None":
+    """Made of other runs' weights; None where none is named, or where the run has begun already."""
+    if not others:
         return None
     from dragoman.checkpoints.reading import steps_in
     from dragoman.training.first_weights import first_checkpoint
@@ -262,7 +267,7 @@ def _first_checkpoint(other: Path | None, config: Config, corpus: "Corpus", path
     if steps_in(paths.checkpoints):
         print(f"{paths.directory} has begun and goes on; --start-from is for new runs", file=sys.stderr)
         return None
-    return first_checkpoint(other, config, corpus)
+    return first_checkpoint(others, config, corpus)
 
 
 def _wait_for(path: Path, text: str) -> None:

@@ -1,13 +1,18 @@
-"""First weights of a run that are another run's: what that one has learned is not learned anew.
+"""First weights of a run that are other runs': what they have learned is not learned anew.
 
-Takes a run and the recipe of a new one; gives the new one's checkpoint of step 0, from which it goes on as from any
-other. Only weights are taken: no moments, no steps, and of the pieces that are written the new corpus's own. UserError
-where vocabularies or models differ.
+Takes runs and the recipe of a new one; gives the new one's checkpoint of step 0, from which it goes on as from any
+other. Of several runs it is the mean, which is of use where all of them began with the same weights. Only weights are
+taken: no moments, no steps, and of the pieces that are written the new corpus's own. UserError where vocabularies or
+models differ.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from torch import Tensor
+
 from dragoman.checkpoints import writing
+from dragoman.checkpoints.average import mean
 from dragoman.checkpoints.store import Snapshot
 from dragoman.core import config_file, records
 from dragoman.core.config import Config, ModelConfig
@@ -26,26 +31,20 @@ MAY_DIFFER = ("preset", "dropout", "attention_dropout", "activation_dropout", "l
 """Settings of [model] that weights do not depend on, once sizes are written out."""
 
 
-def first_checkpoint(other: Path, config: Config, corpus: Corpus) -> Snapshot:
-    """The other run's best weights as the beginning of a run of this recipe on this corpus."""
-    paths = RunPaths(other)
-    if not paths.config.is_file():
-        raise UserError(f"{other} is not a run: no config.toml", "name a run directory with --start-from")
-    _refuse_other_vocabulary(paths, corpus)
-    changes = differences(_shape(config_file.load(paths.config).model), _shape(config.model), "model")
-    if changes:
-        raise UserError(
-            f"the model of {other} is another one: {'; '.join(changes)}", f"set [model] as {paths.config} does"
-        )
-    weights = load_weights(other)
+def first_checkpoint(others: Sequence[Path], config: Config, corpus: Corpus) -> Snapshot:
+    """The other runs' best weights as the beginning of a run of this recipe on this corpus."""
+    for other in others:
+        _refuse_what_does_not_fit(RunPaths(other), config, corpus)
+    found = [load_weights(other) for other in others]
     outputs = Outputs(corpus.vocabularies["target"].size)
     outputs.restrict(corpus.written_pieces())
+    origins = [f"{other}, step {weights.steps[0]:,}" for other, weights in zip(others, found, strict=True)]
     return Snapshot(
         step=0,
-        model={name: weights.tensors[name] for name in weights.tensors if name != WRITTEN_PIECES} | outputs.saved(),
+        model=mean(_without_pieces(weights.tensors) for weights in found) | outputs.saved(),
         optimizer={},
         state={
-            "started_from": f"{other}, step {weights.steps[0]:,}",
+            "started_from": " and ".join(origins),
             "corpus_fingerprint": corpus.manifest.fingerprint,
             "world_size": NOBODY,
             "state": records.to_json(TrainState()),
@@ -56,6 +55,22 @@ def first_checkpoint(other: Path, config: Config, corpus: Corpus) -> Snapshot:
 def write(first: Snapshot, paths: RunPaths) -> None:
     """Into a run that has no checkpoint yet."""
     writing.write(paths.checkpoints / step_name(first.step), first.model, first.optimizer, first.as_json())
+
+
+def _without_pieces(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: tensor for name, tensor in tensors.items() if name != WRITTEN_PIECES}
+
+
+def _refuse_what_does_not_fit(paths: RunPaths, config: Config, corpus: Corpus) -> None:
+    if not paths.config.is_file():
+        raise UserError(f"{paths.directory} is not a run: no config.toml", "name run directories with --start-from")
+    _refuse_other_vocabulary(paths, corpus)
+    changes = differences(_shape(config_file.load(paths.config).model), _shape(config.model), "model")
+    if changes:
+        raise UserError(
+            f"the model of {paths.directory} is another one: {'; '.join(changes)}",
+            f"set [model] as {paths.config} does",
+        )
 
 
 def _shape(model: ModelConfig) -> dict[str, object]:
