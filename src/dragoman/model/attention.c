@@ -21,11 +21,18 @@ typedef struct {
     float *weights;    /* (sentences x heads, queries, keys_stride): softmax before dropout */
 } Attention;
 
+/* A tile fills the registers: 32 of them with AVX-512, else 16, with some left for what is multiplied. */
+#ifdef __AVX512F__
+#define TILE_ROWS 8
+#else
+#define TILE_ROWS 6
+#endif
+
 /* out = factor x left x right, R rows by V vectors at a time, in registers. */
 __attribute__((always_inline)) static inline void tile(int R, int V, int64_t depth, const float *left, int64_t left_row,
     int64_t left_column, const float *right, int64_t right_row, float *out, int64_t out_row, float factor)
 {
-    vector sum[8][2];
+    vector sum[TILE_ROWS][2];
     for (int r = 0; r < R; r++)
         for (int c = 0; c < V; c++)
             sum[r][c] = (vector) {0};
@@ -45,13 +52,14 @@ __attribute__((always_inline)) static inline void tile(int R, int V, int64_t dep
         out + row * out_row + column, out_row, factor)
 #define LAST_ROWS(R, V)                                                                                                \
     case R:                                                                                                            \
-        TILE(R, V);                                                                                                    \
+        if (R < TILE_ROWS)                                                                                             \
+            TILE(R, V);                                                                                                \
         break
-/* All rows of V columns of vectors; what is left of eight in one tile, for a sum alone waits for itself. */
+/* All rows of V columns of vectors; what is left of a tile in one as well, for a sum alone waits for itself. */
 #define ROWS(V)                                                                                                        \
     int64_t row = 0;                                                                                                   \
-    for (; row + 8 <= rows; row += 8)                                                                                  \
-        TILE(8, V);                                                                                                    \
+    for (; row + TILE_ROWS <= rows; row += TILE_ROWS)                                                                  \
+        TILE(TILE_ROWS, V);                                                                                            \
     switch (rows - row) {                                                                                              \
         LAST_ROWS(1, V);                                                                                               \
         LAST_ROWS(2, V);                                                                                               \

@@ -27,8 +27,10 @@ from dragoman.model.noise import Noise
 
 SOURCES = tuple(Path(__file__).with_name(name) for name in ("attention.c", "loss.c", "passes.c"))
 HEADERS = (Path(__file__).with_name("vectors.h"),)
+REGISTERS = ("AVX512", "AVX2")
+"""What torch calls the instructions that the sources are written for."""
 LANES = 16
-"""Numbers of a vector, as in the source: rows of attention weights are rounded up to it, heads must be whole ones."""
+"""Numbers of the widest vector of the source: rows of attention weights are rounded up to it, heads are whole ones."""
 FLAGS = (
     *("-O3", "-march=native", "-mprefer-vector-width=512", "-fopenmp", "-shared", "-fPIC"),
     *("-fassociative-math", "-fno-math-errno", "-fno-signed-zeros", "-fno-trapping-math"),
@@ -114,8 +116,8 @@ def kernel_for(rows: Tensor, head_width: int) -> Kernel | None:
 @cache
 def built() -> Kernel | None:
     """The kernel from the cache directory, built if it is not there; None without compiler or place for it."""
-    if torch.backends.cpu.get_cpu_capability() != "AVX512":
-        return None  # its tiles fill the registers of AVX-512: with fewer, torch's own may be faster
+    if torch.backends.cpu.get_cpu_capability() not in REGISTERS:
+        return None  # its tiles fill the registers of these: with fewer, torch's own may be faster
     with suppress(OSError, subprocess.SubprocessError):
         texts = (file.read_bytes() for file in (*SOURCES, *HEADERS))
         key = hashlib.sha256(b"\0".join((*texts, " ".join(FLAGS).encode(), _processor())))

@@ -1,9 +1,16 @@
-/* Sixteen numbers at a time, in the compiler's own vectors. */
+/* As many numbers at a time as a register has, in the compiler's own vectors: sixteen with AVX-512, else eight. Wider
+   vectors than the machine's would be right as well, but shuffled number by number. */
 
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __AVX512F__
 #define LANES 16
+#define EACH_LANE {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+#else
+#define LANES 8
+#define EACH_LANE {0, 1, 2, 3, 4, 5, 6, 7}
+#endif
 typedef float vector __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 typedef int32_t whole_vector __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 typedef uint32_t bits_vector __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
@@ -67,12 +74,16 @@ static inline vector larger(vector x, vector y)
     return chosen(x > y, x, y);
 }
 
+/* The other half of lanes, quarter, eighth and so on: `lane ^ distance`. */
+static inline vector swapped(vector x, int32_t distance)
+{
+    return __builtin_shuffle(x, (whole_vector) EACH_LANE ^ distance);
+}
+
 /* Halves fold onto each other until all lanes hold the result. */
 #define FOLD(x, join)                                                                                                  \
-    x = join(x, __builtin_shuffle(x, (whole_vector) {8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7}));            \
-    x = join(x, __builtin_shuffle(x, (whole_vector) {4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11}));            \
-    x = join(x, __builtin_shuffle(x, (whole_vector) {2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13}));            \
-    x = join(x, __builtin_shuffle(x, (whole_vector) {1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14}))
+    for (int32_t distance = LANES / 2; distance; distance /= 2)                                                        \
+    x = join(x, swapped(x, distance))
 
 static inline vector added(vector x, vector y)
 {
@@ -91,33 +102,21 @@ static inline float sum_of_lanes(vector x)
     return x[0];
 }
 
-/* Every second block of `size` lanes of x changes places with the one before it of y. */
-#define SWAP(x, y, size, ...)                                                                                          \
-    do {                                                                                                               \
-        vector before = x;                                                                                             \
-        x = __builtin_shuffle(x, y, (whole_vector) {__VA_ARGS__});                                                     \
-        y = __builtin_shuffle(before, y, (whole_vector) {__VA_ARGS__} + size);                                         \
-    } while (0)
-
-/* Rows become columns: blocks of 8, 4, 2 and 1 off the diagonal change places. */
+/* Rows become columns: blocks of a half, a quarter and so on off the diagonal change places. */
 static inline void turn(vector x[LANES])
 {
+    const whole_vector lane = EACH_LANE;
+#pragma GCC unroll 4
+    for (int32_t size = LANES / 2; size; size /= 2)
 #pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++)
-        if (!(i & 8))
-            SWAP(x[i], x[i + 8], 8, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++)
-        if (!(i & 4))
-            SWAP(x[i], x[i + 4], 4, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++)
-        if (!(i & 2))
-            SWAP(x[i], x[i + 2], 2, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++)
-        if (!(i & 1))
-            SWAP(x[i], x[i + 1], 1, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+        for (int i = 0; i < LANES; i++)
+            if (!(i & size)) {
+                /* Every second block of `size` lanes of this row changes places with the one before it of the other. */
+                whole_vector places = lane + (((lane & size) != 0) & (LANES - size));
+                vector before = x[i];
+                x[i] = __builtin_shuffle(before, x[i + size], places);
+                x[i + size] = __builtin_shuffle(before, x[i + size], places + size);
+            }
 }
 
 /* e^x for x <= 0, to 1e-7: 2^whole x e^rest, with a polynomial for the rest (Cephes). */
@@ -139,7 +138,7 @@ static inline vector exponential(vector x)
    stands after them becomes 0. Gives their sum. */
 static inline float exponentials(float *numbers, int64_t count)
 {
-    const whole_vector lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const whole_vector lanes = EACH_LANE;
     int64_t whole = count / LANES * LANES;
     whole_vector is_there = lanes < (int32_t) (count - whole);
     vector total = {0}, last = {0}, most = (vector) {0} + numbers[0];

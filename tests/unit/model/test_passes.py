@@ -13,7 +13,7 @@ from dragoman.model import compiled, kernel, passes
 from dragoman.model.noise import LONGEST, SILENCE, Noise
 from dragoman.model.products import operand
 
-pytestmark = pytest.mark.skipif(kernel.built() is None, reason="no C compiler here, or no AVX-512")
+pytestmark = pytest.mark.skipif(kernel.built() is None, reason="no C compiler here, or no AVX2")
 
 BF16 = torch.bfloat16
 KINDS = [None, BF16]
