@@ -39,11 +39,14 @@ def is_time_up(config: TrainingConfig, training_s: float) -> str | None:
     return None
 
 
-def seconds_left(config: TrainingConfig, state: TrainState, end: int | None, mean_step_s: float) -> float | None:
-    """Until the first limit; None where nothing but the curve can stop the run."""
+def seconds_left(config: TrainingConfig, began: TrainState, state: TrainState, end: int | None) -> float | None:
+    """Until the first limit, at the pace since this session `began`; None where nothing but the curve can stop it.
+
+    What came before, on another machine perhaps, and the first evaluation, which no step repeats, foretell nothing.
+    """
     left = []
     if end is not None:
-        left.append((end - state.step) * mean_step_s)
+        left.append((end - state.step) * (state.training_s - began.training_s) / (state.step - began.step))
     if config.max_hours:
         left.append(3600 * config.max_hours - state.training_s)
     if config.max_cost and config.price_per_hour:

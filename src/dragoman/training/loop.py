@@ -38,7 +38,7 @@ def fit(run: Run, state: TrainState) -> Finished:
 
 def _train(run: Run, state: TrainState) -> Finished | None:
     """Train on from `state`; None where numbers went bad and the run must go back."""
-    guard = FiniteGuard()
+    began, guard = state, FiniteGuard()
     evaluated_at = saved_at = time.monotonic()
     with run.stream(state.step) as stream:
         for step in stream:
@@ -48,7 +48,7 @@ def _train(run: Run, state: TrainState) -> Finished | None:
             result = run.stepper.step(step.number, step.batches, step.num_target_tokens, rate, votes)
             seconds = step.waited_s + time.monotonic() - clock
             state = state.after_step(step.num_target_tokens, seconds, was_skipped=not result.is_finite)
-            _record(run, state, step, result, rate, seconds)
+            _record(run, began, state, step, result, rate, seconds)
             if not result.is_cycle_end:
                 continue  # ranks have not met: there is nothing to agree on
             if guard.sees(not result.is_in_doubt):
@@ -98,7 +98,9 @@ def _reason_to_stop(run: Run, state: TrainState, votes: Votes) -> str | None:
     return None
 
 
-def _record(run: Run, state: TrainState, step: Step, result: StepResult, rate: float, seconds: float) -> None:
+def _record(
+    run: Run, began: TrainState, state: TrainState, step: Step, result: StepResult, rate: float, seconds: float
+) -> None:
     run.watchdog.moved(usual_s=seconds)
     run.journal.step(
         StepRecord(
@@ -128,7 +130,6 @@ def _record(run: Run, state: TrainState, step: Step, result: StepResult, rate: f
     if not result.is_finite:
         run.journal.event("skipped", step.number, f"gradient norm {result.gradient_norm}, loss {result.plain_loss}")
     training = run.config.training
-    mean_step_s = state.training_s / state.step
     run.status.line(
         step=step.number,
         last_step=run.end,
@@ -137,7 +138,7 @@ def _record(run: Run, state: TrainState, step: Step, result: StepResult, rate: f
         tokens=step.num_target_tokens,
         step_s=seconds,
         waited_s=step.waited_s + result.exchange.wait_s,
-        left_s=limits.seconds_left(training, state, run.end, mean_step_s),
+        left_s=limits.seconds_left(training, began, state, run.end),
         cost=limits.cost_of(training, state.training_s),
         is_last=step.number == run.end,
     )
