@@ -3,11 +3,12 @@
     python -m benchmarks.multi30k_record [fast|published] [--seed 1] [--name WORD] [--set a.b=c]
     python -m benchmarks.multi30k_record --page
 
-Trains on train, for `fast` with what a teacher makes of it; chooses between the best checkpoint and means of the last
-few and then a length penalty on val; and then looks at the test set, once: an attempt that has looked is a line of
-attempts.jsonl and is not made again. BLEU is sacreBLEU's without tokenising, on the lower-cased, tokenised text of the
-published run. An attempt that is stopped goes on when it is started again, and its minutes add up. Each attempt ends
-with the measured part of docs/RECORD.md and its chart written anew; --page writes them without an attempt.
+Trains on train, for `fast` with what a teacher makes of it and from the mean of its pupils; chooses between the best
+checkpoint and means of the last few and then a length penalty on val; and then looks at the test set, once: an attempt
+that has looked is a line of attempts.jsonl and is not made again. BLEU is sacreBLEU's without tokenising, on the
+lower-cased, tokenised text of the published run. An attempt that is stopped goes on when it is started again, and its
+minutes add up. Each attempt ends with the measured part of docs/RECORD.md and its chart written anew; --page writes
+them without an attempt.
 """
 
 import argparse
@@ -23,7 +24,9 @@ from benchmarks.ground import machine
 from benchmarks.multi30k_record.attempts import ATTEMPTS, GOAL, Attempt, load
 from benchmarks.multi30k_record.commands import DIRECTORY, cores, data_file, dragoman, filled
 from benchmarks.multi30k_record.page import publish
-from benchmarks.multi30k_record.teacher import Spent, taught, teacher_in
+from benchmarks.multi30k_record.pupils import learned, pupils_in
+from benchmarks.multi30k_record.spending import Spent, evaluations
+from benchmarks.multi30k_record.teacher import taught
 from dragoman.core import config_file, records
 from dragoman.core.paths import RunPaths
 from dragoman.core.run_records import EvalRecord
@@ -69,11 +72,11 @@ def chosen(run: Path, choices: Choices) -> tuple[int, float, float]:
 
 
 def train(
-    recipe: Path, run: Path, changes: Sequence[str], patience_steps: int, teacher: Path | None = None
+    recipe: Path, run: Path, changes: Sequence[str], patience_steps: int, others: Sequence[Path] = ()
 ) -> list[EvalRecord]:
     """To the end, or as far as patience goes: so many steps, look, so many more. Gives the evaluations."""
     settings = [word for change in changes for word in ("--set", change)]
-    settings += ["--start-from", str(teacher)] if teacher else []
+    settings += [word for other in others for word in ("--start-from", str(other))]
     last = config_file.load(recipe, changes).training.max_steps
     for limit in range(patience_steps, last, patience_steps) if patience_steps else ():
         evals = _train_until(limit, recipe, run, settings)
@@ -87,16 +90,18 @@ def _train_until(limit: int, recipe: Path, run: Path, settings: Sequence[str]) -
     # A process for each core: two with a thread each take a quarter less time than one with two threads.
     words = ("--processes", str(cores()), *settings, "--set", f"training.max_steps={limit}")
     dragoman("train", str(recipe), "--run", str(run), *words)
-    return list(records.read_lines(RunPaths(run).evals, EvalRecord))
+    return evaluations(run)
 
 
 def attempt(name: str, recipe: str, seed: int, settings: Sequence[str]) -> Attempt:
     choices, run = RECIPES[recipe], DIRECTORY / f"{name}-seed{seed}"
     lessons = run.with_name(f"{run.name}-lessons")
-    spent = taught(lessons, seed) if choices.has_teacher else Spent()
     written = filled(recipe, run.with_name(f"{run.name}.toml"), lessons=lessons)
-    teacher = teacher_in(lessons) if choices.has_teacher else None
-    evals = train(written, run, [*settings, f"training.seed={seed}"], choices.patience_steps, teacher)
+    spent, others = Spent(), []
+    if choices.has_teacher:
+        spent = taught(lessons, seed) + learned(written, lessons, seed, settings)
+        others = pupils_in(lessons)
+    evals = train(written, run, [*settings, f"training.seed={seed}"], choices.patience_steps, others)
     wanted = config_file.load(RunPaths(run).config).training.precision
     averaged, length_penalty, val_bleu = chosen(run, choices)
     test_bleu, signature = bleu(run, "test_2016_flickr", averaged, length_penalty)

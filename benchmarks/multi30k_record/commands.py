@@ -17,6 +17,19 @@ def dragoman(*words: str, given: str | None = None) -> str:
     return subprocess.run(_command(words), check=True, stdout=subprocess.PIPE, input=given, text=True).stdout
 
 
+def side_by_side(commands: Sequence[Sequence[str]]) -> None:
+    """Several commands at once, each on its share of the cores; all have ended before a failure is told."""
+    available = sorted(os.sched_getaffinity(0))
+    running = []
+    for place, words in enumerate(commands):
+        share = available[place :: len(commands)] or available
+        pinned = ["taskset", "-c", ",".join(map(str, share)), *_command(words)]
+        running.append(subprocess.Popen(pinned, stdout=subprocess.DEVNULL))
+    failed = [process for process in running if process.wait()]
+    if failed:
+        raise subprocess.CalledProcessError(failed[0].returncode, failed[0].args)
+
+
 def filled(recipe: str, path: Path, **places: object) -> Path:
     """A recipe of this folder as a file that Dragoman reads."""
     text = (HERE / f"{recipe}.toml").read_text(encoding="utf-8")

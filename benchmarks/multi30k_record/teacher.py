@@ -1,36 +1,24 @@
-"""More text out of the same text: a teacher of both directions translates train, and its pupil learns from all of it.
+"""More text out of the same text: a teacher of both directions translates train, and its pupils learn from all of it.
 
 Data diversification (Nguyen et al. 2020, arXiv 1911.01986) by one model instead of several, and what it writes is
 chosen: of its best few translations of a sentence the one that is nearest to what a person wrote, which is sequence-
-level interpolation (Kim and Rush 2016, arXiv 1606.07947). The pupil begins with the teacher's weights. Train alone is
-read.
+level interpolation (Kim and Rush 2016, arXiv 1606.07947). Train alone is read.
 """
 
 import gzip
 import json
 import time
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.multi30k_record.commands import cores, data_file, dragoman, filled
-from dragoman.core import records
+from benchmarks.multi30k_record.spending import Spent, evaluations
 from dragoman.core.files import write_atomically
-from dragoman.core.paths import RunPaths
-from dragoman.core.run_records import EvalRecord
 from dragoman.decoding.score import nearest
 
 DIRECTIONS = (("en", "de"), ("de", "en"))
 CANDIDATES = 5
 """Translations of each sentence that one is chosen from."""
-
-
-@dataclass(frozen=True)
-class Spent:
-    """On everything before the first step of the model that counts."""
-
-    minutes: float = 0.0
-    tokens: int = 0
 
 
 def teacher_in(directory: Path) -> Path:
@@ -50,7 +38,7 @@ def taught(directory: Path, seed: int) -> Spent:
         recipe = filled("teacher", run.with_suffix(".toml"))
         wanted = ("--processes", str(cores()), "--set", f"training.seed={seed}")
         dragoman("train", str(recipe), "--run", str(run), *wanted)
-        last = list(records.read_lines(RunPaths(run).evals, EvalRecord))[-1]
+        last = evaluations(run)[-1]
         started = time.monotonic()
         _write_anew(run)
         spent = {"minutes": (last.training_s + time.monotonic() - started) / 60, "tokens": last.tokens}
