@@ -20,11 +20,10 @@ SETTINGS = (
     *("training.save_every_steps=100", "training.keep_last=1"),
 )
 ROUNDS = (
-    ("schedule.peak=8e-3", "schedule.dropout_start=0.5", "training.max_steps=1225"),
+    ("schedule.peak=8e-3", "training.max_steps=1225"),
     ("schedule.peak=6e-3", "training.max_steps=600"),
 )
-"""How theirs differ from the recipe of the run that begins with the last mean: in all rounds, and in each. Dropout
-rises while there is something new to learn; later, less of it would only let them remember."""
+"""How theirs differ from the recipe of the run that begins with the last mean: in all rounds, and in each."""
 
 
 def pupils_in(lessons: Path, number: int = len(ROUNDS)) -> list[Path]:

@@ -1,5 +1,6 @@
 """What is told of the Multi30k record: numbers of the attempts, above the goal or short of it, and no second look."""
 
+import json
 import xml.etree.ElementTree
 from dataclasses import replace
 from pathlib import Path
@@ -126,16 +127,19 @@ def test_the_page_alone_needs_no_attempt(attempts: Path) -> None:
     assert "**fast**, 1 seed" in page.PAGE.read_text(encoding="utf-8") and page.CHART.exists()
 
 
-def test_mean_and_length_penalty_are_chosen_on_val_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+def test_every_attempt_is_scored_by_the_published_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
 
-    def bleu(_: Path, part: str, averaged: int, length_penalty: float) -> tuple[float, str]:
-        asked.append((part, averaged, length_penalty))
-        return {1: 40.0, 3: 41.0, 5: 40.5}[averaged] + {0.6: -1.0, 1.0: 0.0, 1.4: 0.2}[length_penalty], "signature"
+    def dragoman(*words: str) -> str:
+        asked.append(words)
+        return json.dumps({"bleu": 41.2, "bleu_signature": "signature"})
 
-    monkeypatch.setattr(record, "bleu", bleu)
-    assert record.chosen(Path("run"), record.RECIPES["fast"]) == (3, 1.4, 41.2)
-    assert asked == [("val", n, 1.0) for n in (1, 3, 5)] + [("val", 3, 0.6), ("val", 3, 1.4)]
+    monkeypatch.setattr(record, "dragoman", dragoman)
+    monkeypatch.setattr(record, "data_file", lambda part, language: tmp_path / f"{part}.{language}")
+    assert record.bleu(tmp_path, "val", 10) == (41.2, "signature")
+    words = " ".join(asked[0])
+    assert "val.en" in words and "val.de" in words
+    assert "--average 10 --tokenize none" in words and "decoding.length_penalty=0.8" in words
 
 
 def test_patience_ends_a_training_whose_dev_loss_got_no_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
