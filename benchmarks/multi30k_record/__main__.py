@@ -24,7 +24,7 @@ from benchmarks.multi30k_record.attempts import ATTEMPTS, GOAL, Attempt, load
 from benchmarks.multi30k_record.commands import DIRECTORY, cores, data_file, dragoman, filled
 from benchmarks.multi30k_record.page import publish
 from benchmarks.multi30k_record.pupils import learned, pupils_in
-from benchmarks.multi30k_record.spending import Spent, evaluations
+from benchmarks.multi30k_record.spending import Spent, evaluations, spent_at_once
 from benchmarks.multi30k_record.teacher import taught
 from dragoman.core import config_file, records
 from dragoman.core.paths import RunPaths
@@ -89,6 +89,7 @@ def attempt(name: str, recipe: str, seed: int, settings: Sequence[str]) -> Attem
         spent = taught(lessons, seed) + learned(written, lessons, seed, settings)
         others = pupils_in(lessons)
     evals = train(written, run, [*settings, f"training.seed={seed}"], plan.patience_steps, others)
+    spent += spent_at_once([run])
     wanted = config_file.load(RunPaths(run).config).training.precision
     val_bleu, _ = bleu(run, "val", plan.averaged)
     test_bleu, signature = bleu(run, "test_2016_flickr", plan.averaged)
@@ -101,17 +102,15 @@ def attempt(name: str, recipe: str, seed: int, settings: Sequence[str]) -> Attem
         machine=machine(),
         cores=cores(),
         precision=precision_for(wanted, torch.device("cpu")).name,
-        minutes=spent.minutes + evals[-1].training_s / 60,
+        minutes=spent.minutes,
         steps=evals[-1].step,
-        tokens=spent.tokens + evals[-1].tokens,
+        tokens=spent.tokens,
         averaged=plan.averaged,
         length_penalty=LENGTH_PENALTY,
         val_bleu=val_bleu,
         test_bleu=test_bleu,
         signature=signature,
-        curve=tuple(
-            (round(spent.minutes + one.training_s / 60, 2), spent.tokens + one.tokens, one.bleu) for one in evals
-        ),
+        curve=tuple((round(minutes, 2), tokens, score) for minutes, tokens, score in spent.curve),
         curve_signature=evals[-1].bleu_signature,
     )
 

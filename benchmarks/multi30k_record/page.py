@@ -12,7 +12,7 @@ from dragoman.core.files import write_atomically
 
 PAGE, CHART = ROOT / "docs" / "RECORD.md", ROOT / "docs" / "images" / "record.svg"
 HEADS = (
-    *("name", "seed", "cores", "minutes", "steps", "target tokens"),
+    *("name", "seed", "cores", "minutes", "target tokens"),
     *("precision", "averaged checkpoints", "length penalty", "BLEU val", "BLEU test", f"against {GOAL}"),
 )
 
@@ -68,7 +68,7 @@ def table(attempts: Sequence[Attempt]) -> str:
     lines = [f"| {' | '.join(HEADS)} |", "|---" + "|--:" * (len(HEADS) - 1) + "|"]
     for one in attempts:
         cells = (
-            *(one.name, f"{one.seed}", f"{one.cores}", f"{one.minutes:.1f}", f"{one.steps:,}", f"{one.tokens:,}"),
+            *(one.name, f"{one.seed}", f"{one.cores}", f"{one.minutes:.1f}", f"{one.tokens:,}"),
             *(one.precision, f"{one.averaged}", f"{one.length_penalty:g}"),
             *(f"{one.val_bleu:.2f}", f"{one.test_bleu:.2f}"),
             f"{one.test_bleu - GOAL:+.2f}",

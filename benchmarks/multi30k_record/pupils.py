@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.multi30k_record.commands import cores, dragoman, side_by_side
-from benchmarks.multi30k_record.spending import Spent, evaluations
+from benchmarks.multi30k_record.spending import Spent, spent_at_once
 from benchmarks.multi30k_record.teacher import teacher_in
 
 NUM_PUPILS = 2
@@ -39,5 +39,4 @@ def learned(recipe: Path, lessons: Path, seed: int, changes: Sequence[str]) -> S
             for number, run in enumerate(runs, 2)  # the teacher is the first of all
         ]
     )
-    last = [evaluations(run)[-1] for run in runs]
-    return Spent(max(one.training_s for one in last) / 60, sum(one.tokens for one in last))
+    return spent_at_once(runs)

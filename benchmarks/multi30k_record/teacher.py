@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from benchmarks.multi30k_record.commands import cores, data_file, dragoman, filled
-from benchmarks.multi30k_record.spending import Spent, evaluations
+from benchmarks.multi30k_record.spending import Spent, spent_at_once
 from dragoman.core.files import write_atomically
 from dragoman.decoding.score import nearest
 
@@ -32,18 +32,15 @@ def taught(directory: Path, seed: int) -> Spent:
     `directory` then has best.en and best.de, its best translation of each line of train, and near.en and near.de, the
     one of its best few that is nearest to train's own line.
     """
-    done = directory / "spent.json"
+    run, done = teacher_in(directory), directory / "translating.json"
     if not done.exists():
-        run = teacher_in(directory)
         recipe = filled("teacher", run.with_suffix(".toml"))
         wanted = ("--processes", str(cores()), "--set", f"training.seed={seed}")
         dragoman("train", str(recipe), "--run", str(run), *wanted)
-        last = evaluations(run)[-1]
         started = time.monotonic()
         _write_anew(run)
-        spent = {"minutes": (last.training_s + time.monotonic() - started) / 60, "tokens": last.tokens}
-        write_atomically(done, json.dumps(spent))
-    return Spent(**json.loads(done.read_text(encoding="utf-8")))
+        write_atomically(done, json.dumps({"minutes": (time.monotonic() - started) / 60}))
+    return spent_at_once([run]) + Spent(**json.loads(done.read_text(encoding="utf-8")))
 
 
 def _write_anew(run: Path) -> None:

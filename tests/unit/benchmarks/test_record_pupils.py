@@ -28,7 +28,8 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
             asked.append(words)
             run = RunPaths(Path(words[words.index("--run") + 1]))
             run.evals.parent.mkdir(parents=True)
-            records.append_line(run.evals, replace(EVALUATION, tokens=5_000, training_s=60.0 + 60.0 * place))
+            for tokens, training_s, bleu in ((0, 0.0, 39.0), (5_000, 60.0 + 60.0 * place, 41.0 + place)):
+                records.append_line(run.evals, replace(EVALUATION, tokens=tokens, training_s=training_s, bleu=bleu))
 
     monkeypatch.setattr(pupils, "dragoman", lambda *_: "")
     monkeypatch.setattr(pupils, "side_by_side", side_by_side)
@@ -46,8 +47,14 @@ def test_pupils_begin_as_their_teacher_and_differ_by_their_seeds(trained: list[S
 
 def test_what_was_learned_at_once_counts_once_in_minutes(trained: list[Sequence[str]], tmp_path: Path) -> None:
     spent = learned(tmp_path / "a.toml", tmp_path / "lessons", 1, [])
-    assert spent == Spent(minutes=2.0, tokens=10_000)
-    assert Spent(1.0, 1_000) + spent == Spent(3.0, 11_000)
+    assert spent == Spent(minutes=2.0, tokens=10_000, curve=((0.0, 0, 39.0), (2.0, 10_000, 41.5)))
+
+
+def test_a_curve_goes_on_where_the_one_before_ended() -> None:
+    teaching = Spent(3.0, 1_000, ((0.0, 0, 0.0), (3.0, 1_000, 39.0))) + Spent(minutes=0.5)
+    whole = teaching + Spent(2.0, 500, ((0.0, 0, 39.0), (2.0, 500, 41.0)))
+    assert (whole.minutes, whole.tokens) == (5.5, 1_500)
+    assert whole.curve == ((0.0, 0, 0.0), (3.0, 1_000, 39.0), (3.5, 1_000, 39.0), (5.5, 1_500, 41.0))
 
 
 def test_the_pupils_settings_are_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
