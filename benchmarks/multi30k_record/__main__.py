@@ -32,7 +32,7 @@ from dragoman.core.run_records import EvalRecord
 from dragoman.training.precision import precision_for
 
 LENGTH_PENALTY = 0.8
-"""Of the search, as in the published run: what was chosen on val instead was good for val alone."""
+"""Of the search, as in the published run."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Pupils of one teacher that learn the same text apart, each on its share of the cores, for their mean.
 
 All begin with the teacher's weights, so that their mean lies in the same valley, and nearer to its middle than any of
-them (Wortsman et al. 2022, arXiv 2203.05482). A process a core without a word between them also computes more tokens a
-second than ranks that exchange every step.
+them (Wortsman et al. 2022, arXiv 2203.05482). A process a core without a word between them is also no slower than ranks
+that exchange every step.
 """
 
 from collections.abc import Sequence
