@@ -46,7 +46,7 @@ def taught(directory: Path, seed: int) -> Spent:
 def _write_anew(run: Path) -> None:
     """Train's sentences of either language in the other one."""
     model = run.with_name("model")
-    dragoman("export", str(run), "--out", str(model), "--quantization", "float32", "--force")
+    dragoman("export", str(run), "--out", str(model), "--quantization", "int8", "--force")
     train = {language: _lines_of(data_file("train", language)) for language in ("en", "de")}
     written = []
     for source, _ in DIRECTIONS:

@@ -43,7 +43,7 @@ def flops_per_target_token(
 
     `written_pieces` have logits: at most the target vocabulary. Useful work only: padding, recomputation, norms and
     softmax are not counted. The backward pass costs twice the forward pass. Attention is counted in full, also where
-    the decoder's mask hides half of it.
+    the decoder's mask hides half of it, and so is the gradient of logits, of which training on a CPU draws a part.
     """
     model = model.sized()
     width, feed_forward = model.width, 2 * model.width * model.feed_forward

@@ -173,7 +173,8 @@ def timed_steps(directory: Path, world: World, num_hosts: int) -> Iterator[tuple
     precision = agreed_precision(config.training.precision, world)
     model.multiplied_in = precision.multiplied_in
     gradients, optimizer = Gradients.of(model), Optimizer(model, config.optimizer, precision.multiplied_in)
-    model.accumulate_in_place = world.device.type == "cpu"
+    model.accumulate_in_place = model.draws_columns = world.device.type == "cpu"
+    model.seed_dropout(config.training.seed)
     train = corpus.split("train")
     plan = Plan(train.lengths(), config.training.seed, config.batching.tokens_per_step)
     stream = open_stream(

@@ -67,7 +67,7 @@ class Run:
         self.plan = Plan(self._train.lengths(), config.training.seed, config.batching.tokens_per_step)
         self.end = limits.last_step(config.training, self.plan.steps_per_epoch, config.batching.tokens_per_step)
         gradients = Gradients.of(self.model)
-        self.model.accumulate_in_place = world.device.type == "cpu"
+        self.model.accumulate_in_place = self.model.draws_columns = world.device.type == "cpu"
         self._precision = precision = agreed_precision(config.training.precision, world)
         self.model.multiplied_in = precision.multiplied_in
         self.optimizer = Optimizer(self.model, config.optimizer, precision.multiplied_in)
