@@ -137,6 +137,22 @@ def test_the_gradient_of_a_scaled_loss_is_scaled_with_it() -> None:
         assert_same_gradients({n: g * 7 for n, g in scaled.items()}, whole)
 
 
+def test_columns_are_drawn_only_in_training_and_where_it_was_asked_for() -> None:
+    model, batch = Transformer(SMALL, 2_000, 2_000, IDS), Batch.of(UNEVEN, IDS.pad)
+
+    def output_gradient(seed: int) -> Tensor:
+        model.seed_dropout(seed)
+        return gradients_of(model, model(batch).smoothed_sum)["target_embedding"]
+
+    exact = output_gradient(1)
+    assert torch.equal(output_gradient(2), exact)
+    model.draws_columns = True
+    assert not torch.equal(output_gradient(2), exact) and not torch.equal(output_gradient(2), output_gradient(3))
+    assert torch.equal(output_gradient(2), output_gradient(2))
+    model.eval()
+    assert torch.equal(output_gradient(2), exact)
+
+
 def test_a_pair_scores_the_same_alone_and_among_longer_ones() -> None:
     model = model_of(SMALL).eval()
     together = torch.split_with_sizes(model.score(Batch.of(UNEVEN, IDS.pad)), [len(target) for _, target in UNEVEN])
