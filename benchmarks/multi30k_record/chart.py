@@ -10,7 +10,10 @@ from dragoman.report.drawing import tick_label, ticks
 
 PANEL_WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 460, 376, 44, 88, 348
 RIGHT = PANEL_WIDTH - 46
-COLOURS = ("#2f6fde", "#b3371e", "#1a7f5a", "#9a6700", "#8250df", "#57606a", "#bf3989")
+COLOURS = (
+    *("#2f6fde", "#b3371e", "#1a7f5a", "#9a6700", "#8250df"),
+    *("#57606a", "#bf3989", "#00a0b0", "#e8590c", "#7cb518"),
+)
 LOWEST = 30.0
 """BLEU below this is not shown: all that is worth seeing is far above."""
 OWN_STYLE = (
