@@ -42,6 +42,8 @@ size = {vocabulary}
 preset = "{preset}"
 [batching]
 tokens_per_step = {tokens}
+[optimizer]
+average_decay = 0.998
 [schedule]
 kind = "inverse_sqrt"
 peak = {peak}
