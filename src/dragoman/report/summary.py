@@ -138,9 +138,7 @@ def _open_ends(facts: Facts, answers: Mapping[str, Answer]) -> list[Advice]:
     if answers["trained"].verdict == UNDETERMINED and not answers["trained"].numbers:
         command = "training.evaluate_every_steps" if is_ours else None
         found.append(
-            Advice(
-                "Evaluate on held-out text at least eight times after the warm-up.", "answers question 2", 0, command
-            )
+            Advice("Evaluate on held-out text at least six times after the warm-up.", "answers question 2", 0, command)
         )
     if answers["network"].verdict == UNDETERMINED and facts.settings.hosts != 1:
         found.append(Advice("Measure the link before the next run.", "answers questions 5 and 11", 0,

@@ -60,6 +60,16 @@ def test_time_in_evaluations_is_told_and_much_of_it_is_advised_against(
     assert tuple(advice.gain for advice in answer.advice) == advised
 
 
+@pytest.mark.parametrize(
+    "every_steps, setting", [(500, "training.evaluate_every_steps"), (None, "training.evaluate_every_minutes")]
+)
+def test_fewer_evaluations_are_asked_for_by_the_setting_that_decides(every_steps: int | None, setting: str) -> None:
+    measured = dataclasses.replace(curve(np.array([4.0, 3.0, 2.5, 2.4])), seconds=np.full(4, 5.0))
+    facts = run(evaluations=measured, training_s=100.0)
+    facts = dataclasses.replace(facts, settings=dataclasses.replace(facts.settings, evaluate_every_steps=every_steps))
+    assert [advice.command for advice in how_long_did_it_take(facts).advice] == [setting]
+
+
 def test_a_running_and_a_crashed_run_say_so() -> None:
     assert how_long_did_it_take(run(is_running=True, ended=None)).verdict == "running"
     crashed = how_long_did_it_take(run(ended=None))

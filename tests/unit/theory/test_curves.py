@@ -23,6 +23,10 @@ WMT16_LOSSES = [
 ]
 """Every 4,000 steps, run r01 of the sixteen public ones: warm-up 8,000, loss still falling at the end."""
 
+EUROPARL_STEPS = [209, 414, 672, 911, 1_119, 1_321, 1_526, 1_767, 1_977]
+EUROPARL_LOSSES = [5.413, 4.214, 3.639, 3.318, 3.134, 2.984, 2.864, 2.759, 2.688]
+"""An hour of `recipes/europarl_en_de.toml`."""
+
 NOISE_LOSS = 0.004
 """Of one evaluation: what the losses of that run scatter around a smooth curve."""
 SEEDS = range(10)
@@ -91,16 +95,24 @@ def test_the_gain_foreseen_halfway_is_the_gain_that_came() -> None:
     assert found.loss_fall_low < 1.5896 - 1.5469 < found.loss_fall_high
 
 
+@pytest.mark.parametrize("num_points", [6, 7])
+def test_few_evaluations_foresee_what_comes_because_curves_bend(num_points: int) -> None:
+    found = judge(EUROPARL_STEPS[:num_points], EUROPARL_LOSSES[:num_points]).gain
+    assert found is not None
+    then = np.interp(np.log(1.2 * EUROPARL_STEPS[num_points - 1]), np.log(EUROPARL_STEPS), EUROPARL_LOSSES)
+    assert found.loss_fall == pytest.approx(EUROPARL_LOSSES[num_points - 1] - then, rel=0.15)
+
+
 # Simulation: how often is the verdict wrong?
 
 
-@pytest.mark.parametrize("num_points, correlation", [(12, 0.0), (25, 0.5), (100, 0.0)])
+@pytest.mark.parametrize("num_points, correlation", [(6, 0.0), (7, 0.0), (12, 0.0), (25, 0.5), (100, 0.0)])
 def test_improving_curves_are_never_called_converged_and_mostly_improving(num_points: int, correlation: float) -> None:
     assert share_of("converged", IMPROVING, num_points, correlation) == 0
     assert share_of("improving", IMPROVING, num_points, correlation) >= 0.9
 
 
-@pytest.mark.parametrize("num_points, correlation", [(12, 0.0), (25, 0.5), (100, 0.0)])
+@pytest.mark.parametrize("num_points, correlation", [(6, 0.0), (7, 0.0), (12, 0.0), (25, 0.5), (100, 0.0)])
 def test_converged_curves_are_never_called_improving_and_mostly_converged(num_points: int, correlation: float) -> None:
     assert share_of("improving", CONVERGED, num_points, correlation) == 0
     assert share_of("converged", CONVERGED, num_points, correlation) >= 0.9

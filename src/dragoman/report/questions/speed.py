@@ -63,7 +63,7 @@ def how_long_did_it_take(facts: Facts) -> Answer:
     steps = f" for {facts.last_step:,} steps{per_step}" if facts.last_step else ""
     verdict = "running" if facts.is_running else "known"
     so_far = " so far" if facts.is_running else ""
-    sentence, advice = f"{duration(main)}{so_far}{steps}.", _fewer_evaluations(measuring)
+    sentence, advice = f"{duration(main)}{so_far}{steps}.", _fewer_evaluations(measuring, facts)
     return Answer("duration", 1, question, verdict, sentence, "neutral", tuple(numbers), tuple(evidence),
                   DURATION_RULE, advice=advice, shown=duration(main))  # fmt: skip
 
@@ -76,12 +76,13 @@ def _evaluation_share(facts: Facts) -> float | None:
     return min(1.0, float(known.sum()) / facts.training_s) if len(known) else None
 
 
-def _fewer_evaluations(share: float | None) -> tuple[Advice, ...]:
+def _fewer_evaluations(share: float | None, facts: Facts) -> tuple[Advice, ...]:
     if share is None or share <= MUCH_EVALUATION:
         return ()
     gain = f"evaluations took {percent(share)} of the time"
     text = "Evaluate less often, or on fewer held-out sentences."
-    return (Advice(text, gain, share - MUCH_EVALUATION / 2, "training.evaluate_every_steps"),)
+    unit = "steps" if facts.settings.evaluate_every_steps else "minutes"  # no steps are set where the clock decides
+    return (Advice(text, gain, share - MUCH_EVALUATION / 2, f"training.evaluate_every_{unit}"),)
 
 
 def _on_wall(facts: Facts) -> float | None:
