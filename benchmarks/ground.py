@@ -17,9 +17,12 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "drag
 def machine() -> str:
     """What numbers were taken on."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")] or ["unknown"]
+    said = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    name = said.get("model name", "unknown")
+    if "cpu family" in said:  # one name is sold for many generations
+        name += f" (family {said['cpu family']}, model {said.get('model', 'unknown')})"
     memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{os.cpu_count()} × {names[0]}, {memory_gib:.0f} GiB, Python {platform.python_version()}"
+    return f"{os.cpu_count()} × {name}, {memory_gib:.0f} GiB, Python {platform.python_version()}"
 
 
 def shared_data() -> Path:
