@@ -64,6 +64,7 @@ def environment(name: str, packages: Sequence[Sequence[str]]) -> Path:
     constraints.write_text(f"torch=={version('torch').partition('+')[0]}\n")
     for options in packages:
         command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-        subprocess.run([*command, "--constraint", str(constraints), *options], check=True)
+        # pip tells at length of dependencies that are left out on purpose: heard only where it fails.
+        subprocess.run([*command, "--constraint", str(constraints), *options], check=True, capture_output=True)
     stamp.write_text(wanted)
     return python

@@ -92,6 +92,9 @@ def install_all() -> dict[str, str]:
     for key in PEERS:
         try:
             python_of(key)
-        except (OSError, subprocess.CalledProcessError) as error:
+        except OSError as error:
             failed[key] = f"it could not be installed: {error}"
+        except subprocess.CalledProcessError as error:
+            said = (error.stderr or b"").decode(errors="replace").strip().splitlines() or [str(error)]
+            failed[key] = f"it could not be installed: {said[-1]}"
     return failed
