@@ -86,7 +86,7 @@ class Measures:
 
     @cached_property
     def flops_per_s(self) -> float | None:
-        """Useful work of one rank in a second."""
+        """Useful work of one rank in a second; where columns of the logits' gradient are drawn, without all of it."""
         settings, corpus = self.facts.settings, self.facts.corpus
         if self.tokens_per_s is None or settings.model is None or settings.target_vocabulary is None:
             return None
@@ -94,8 +94,15 @@ class Measures:
             return None
         source, target = corpus.source_tokens / corpus.train_pairs, corpus.target_tokens / corpus.train_pairs
         written = settings.written_pieces or settings.target_vocabulary
-        each = cost.flops_per_target_token(settings.model, written, source, target)
+        each = cost.flops_per_target_token(
+            settings.model, written, source, target, counts_gradient_of_logits=not self.draws_columns
+        )
         return self.tokens_per_s * each / (settings.ranks or 1)
+
+    @property
+    def draws_columns(self) -> bool:
+        """Whether training computed an unrecorded part of the logits' gradient, as it does on a CPU."""
+        return self.facts.settings.is_gpu is False
 
     @cached_property
     def meets_always(self) -> bool:

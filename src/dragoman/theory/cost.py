@@ -37,13 +37,18 @@ def embedding_parameters(model: ModelConfig, source_vocabulary: int, target_voca
 
 
 def flops_per_target_token(
-    model: ModelConfig, written_pieces: int, source_length: float, target_length: float
+    model: ModelConfig,
+    written_pieces: int,
+    source_length: float,
+    target_length: float,
+    *,
+    counts_gradient_of_logits: bool = True,
 ) -> float:
     """Forward and backward multiplies and additions of a pair of mean lengths, for each of its target tokens.
 
     `written_pieces` have logits: at most the target vocabulary. Useful work only: padding, recomputation, norms and
-    softmax are not counted. The backward pass costs twice the forward pass. Attention is counted in full, also where
-    the decoder's mask hides half of it, and so is the gradient of logits, of which training on a CPU draws a part.
+    softmax are not counted. The backward pass costs twice the forward pass; of logits training on a CPU draws a part of
+    it, which may be left out. Attention is counted in full, also where the decoder's mask hides half of it.
     """
     model = model.sized()
     width, feed_forward = model.width, 2 * model.width * model.feed_forward
@@ -51,9 +56,9 @@ def flops_per_target_token(
     own_row = 4 * width**2 + 2 * width * target_length
     cross_row = 2 * width**2 + 2 * width * source_length
     source_row = model.encoder_layers * encoder_row + model.decoder_layers * 2 * width**2
-    target_row = model.decoder_layers * (own_row + cross_row + feed_forward) + width * written_pieces
-    multiplies = target_row + source_row * source_length / target_length
-    return 2 * 3 * multiplies
+    target_row = model.decoder_layers * (own_row + cross_row + feed_forward)
+    logits = width * written_pieces * (3 if counts_gradient_of_logits else 1)
+    return 2 * (3 * (target_row + source_row * source_length / target_length) + logits)
 
 
 def gradient_bytes(num_parameters: int) -> int:

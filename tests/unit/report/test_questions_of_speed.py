@@ -19,7 +19,7 @@ from dragoman.report.questions.speed import (
 )
 from dragoman.report.questions.stragglers import was_a_rank_slow
 from dragoman.report.summary import summarise
-from tests.unit.report.made_up import curve, rank_steps, run
+from tests.unit.report.made_up import MODEL, curve, rank_steps, run
 
 NOTHING = Facts(Source("x", "Dragoman"))
 
@@ -246,6 +246,19 @@ def test_work_is_held_against_the_device_where_its_peak_is_known() -> None:
     share, flops = known.value("of the device's peak"), known.value("useful work of a rank")
     assert share is not None and flops is not None and share == pytest.approx(flops / 112e12)
     assert were_the_machines_busy(run(corpus=corpus)).value("of the device's peak") is None
+
+
+def test_work_on_a_processor_is_told_without_the_gradient_that_is_only_drawn() -> None:
+    corpus = CorpusFacts(train_pairs=1000, source_tokens=20_000, target_tokens=20_000)
+    whole, drawn = (were_the_machines_busy(run(corpus=corpus, settings={"is_gpu": is_gpu})) for is_gpu in (True, False))
+    work, least = (found.value("useful work of a rank") for found in (whole, drawn))
+    assert work is not None and least is not None
+    tokens_per_s = drawn.value("target tokens a second")
+    assert tokens_per_s is not None
+    gradient_of_logits = 4 * MODEL.width * 2048
+    assert work - least == pytest.approx(tokens_per_s / 2 * gradient_of_logits)  # of either of the two ranks
+    assert f"at least {least / 1e9:,.0f} GFLOP/s a rank" in drawn.sentence
+    assert "at least" not in whole.sentence
 
 
 def test_waiting_for_input_is_seen() -> None:

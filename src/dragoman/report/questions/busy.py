@@ -174,7 +174,7 @@ def _numbers(measures: Measures) -> tuple[Number, ...]:
         numbers.append(Number("target tokens a second", measures.tokens_per_s, "1/s", f"{measures.tokens_per_s:,.0f}"))
     flops, device = measures.flops_per_s, measures.facts.device
     if flops:
-        numbers.append(Number("useful work of a rank", flops, "FLOP/s", f"{flops / 1e9:,.0f} GFLOP/s"))
+        numbers.append(Number("useful work of a rank", flops, "FLOP/s", _flops(measures, flops)))
         if device:
             share = flops / device.peak_flops
             text = f"{percent(share)} of {device.peak_flops / 1e12:.0f} TFLOP/s ({device.source})"
@@ -187,7 +187,11 @@ def _work(measures: Measures) -> str:
     if not flops:
         return ""
     peak = f", {percent(flops / device.peak_flops)} of the {device.name}'s peak" if device else ""
-    return f", {flops / 1e9:,.0f} GFLOP/s a rank{peak}"
+    return f", {_flops(measures, flops)} a rank{peak}"
+
+
+def _flops(measures: Measures, flops: float) -> str:
+    return f"{'at least ' * measures.draws_columns}{flops / 1e9:,.0f} GFLOP/s"
 
 
 def _split(lost: dict[str, float], useful: float, measures: Measures) -> Bars | None:
