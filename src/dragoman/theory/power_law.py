@@ -53,17 +53,20 @@ def fit(steps: Array, losses: Array, weights: Array) -> PowerLawFit:
 def replicas(steps: Array, losses: Array, weights: Array, fitted: PowerLawFit, num_replicas: int, seed: int) -> Array:
     """Fits to as many resampled curves: residuals drawn in blocks, because neighbours err alike (Künsch 1989)."""
     num_points, (_, _, exponent, offset) = len(steps), fitted.parameters
+    num_free = num_points - NUM_PARAMETERS
     curve = values(fitted.parameters[None], steps, steps[-1])[0]
     residuals = (losses - curve) * np.sqrt(weights)
     limit = CLIP_SCALES * spread(np.abs(residuals))
     residuals = np.clip(residuals, -limit, limit) if limit > 0 else residuals
     # The fit took up its share of the noise; least squares gives it back like this.
-    residuals = (residuals - residuals.mean()) * np.sqrt(num_points / (num_points - NUM_PARAMETERS))
+    residuals = (residuals - residuals.mean()) * np.sqrt(num_points / num_free)
     block = round(num_points ** (1 / 3))  # the rate of Hall, Horowitz & Jing 1995
     random = np.random.default_rng(seed)
     starts = random.integers(num_points, size=(-(-num_points // block), num_replicas))
     rows = (starts[:, None, :] + np.arange(block)[None, :, None]) % num_points
     drawn = residuals[rows.reshape(-1, num_replicas)[:num_points]]
+    # From few points it is not known how large the noise is, either; so Student's law widens each replica's.
+    drawn *= np.sqrt(num_free / random.chisquare(num_free, num_replicas))
     resampled = curve[:, None] + drawn / np.sqrt(weights)[:, None]
     # The fit's own exponent and offset are on the grid too, so that replicas spread around the fit and not beside it.
     exponents = np.union1d(EXPONENTS, exponent * np.geomspace(0.75, 1.33, 9))

@@ -124,10 +124,20 @@ def test_short_curves_are_undetermined_or_right() -> None:
     assert share_of("undetermined", IMPROVING, 3) == 1
 
 
-@pytest.mark.parametrize("kind, least", [("power law", 0.8), ("two power laws", 0.65), ("logarithm", 0.65)])
-def test_intervals_hold_the_true_gain_nearly_as_often_as_they_say(kind: str, least: float) -> None:
-    """0.9 is promised; measured 0.88 for the family that is fitted, 0.74 and 0.78 outside of it."""
-    curve, steps = IMPROVING[kind], evenly(50)
+@pytest.mark.parametrize(
+    "num_points, kind, least",
+    [
+        (6, "power law", 0.85),
+        (6, "two power laws", 0.55),
+        (6, "logarithm", 0.55),
+        (50, "power law", 0.8),
+        (50, "two power laws", 0.7),
+        (50, "logarithm", 0.7),
+    ],
+)
+def test_intervals_hold_the_true_gain_nearly_as_often_as_they_say(num_points: int, kind: str, least: float) -> None:
+    """0.9 is promised; measured 0.88 to 0.9 for the family that is fitted; outside of it 0.8, and 0.6 of few points."""
+    curve, steps = IMPROVING[kind], evenly(num_points)
     now, then = (float(curve(np.array([step]))[0]) for step in (100_000, 120_000))
     found = [judged(curve, steps, seed).gain for seed in range(50)]
     held = [g is not None and g.loss_fall_low <= now - then <= g.loss_fall_high for g in found]
