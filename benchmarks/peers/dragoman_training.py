@@ -10,6 +10,7 @@ from dragoman.core.config import ModelConfig
 from dragoman.model.batch import Batch, SpecialIds
 from dragoman.model.machine import prepare_cpu
 from dragoman.model.transformer import Transformer
+from dragoman.training.precision import precision_for
 
 MICRO_BATCH_TOKENS = int(os.environ.get("MICRO_BATCH_TOKENS", 2_048))
 """Half of a batch: a quarter of a gigabyte less memory than the whole, and no slower that we could measure."""
@@ -24,7 +25,7 @@ def main() -> None:
     model = Transformer(config, multi30k.NUM_PIECES, multi30k.NUM_PIECES, ids)
     model.outputs.restrict(multi30k.load().written_pieces)  # as `dragoman train` does
     model.accumulate_in_place = True
-    model.multiplied_in = torch.bfloat16 if is_half() else None
+    model.multiplied_in = precision_for("bf16" if is_half() else "fp32", torch.device("cpu")).multiplied_in
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), fused=True)
     for step, pairs in enumerate(todo.batches()):
         model.seed_dropout(step)

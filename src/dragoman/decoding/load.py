@@ -16,6 +16,7 @@ from dragoman.core.paths import RunPaths
 from dragoman.corpus.vocab import Vocabulary
 from dragoman.decoding.translate import Translator
 from dragoman.model.batch import SpecialIds
+from dragoman.model.machine import multiply_fast
 from dragoman.model.transformer import Transformer
 
 
@@ -61,6 +62,7 @@ def load_run(directory: Path, decoding: DecodingConfig | None = None, *, average
 
 def with_weights(directory: Path, weights: Weights, decoding: DecodingConfig | None = None) -> Translator:
     """A run's model with these weights."""
+    multiply_fast()
     paths = RunPaths(directory)
     config = config_file.load(paths.config)
     source, target = (Vocabulary(paths.vocabulary(side)) for side in ("source", "target"))

@@ -198,10 +198,10 @@ def _between(x_ND: Tensor, inner_width: int, switches: Switches) -> ModuleType:
 
 
 def _padded_product(left_NI: Tensor, right_IO: Tensor, like_N: Tensor, factor: float = 1.0) -> Tensor:
-    """factor x left x right, with a row of zeros after it: where padding takes its numbers from."""
-    out_NO = like_N.new_empty(len(like_N) + 1, right_IO.shape[1])
-    out_NO[-1] = 0.0
+    """factor x left x right, with a row of zeros or more after it: where padding takes its numbers from."""
+    out_NO = like_N.new_empty(len(left_NI) + 1, right_IO.shape[1])
     write_product(left_NI, right_IO, out_NO[:-1], factor)
+    out_NO[len(like_N) :] = 0.0
     return out_NO
 
 

@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from dragoman.model.kernel import built
-from dragoman.model.products import add_product, operand, weight, write_product
+from dragoman.model.products import add_product, operand, product, weight, write_product
 
 CHUNK_TOKENS = 512
 """256 to 1,024 made no difference that we could measure; more costs memory: 16 MB a chunk for 8,000 pieces."""
@@ -183,12 +183,14 @@ def _gradient(
     if kernel is not None:
         narrow_CV = hidden_CD @ weight_VD.t()
         return narrow_CV, *kernel.loss_rows(narrow_CV, target_C1, smoothing)
-    logits_CV = write_product(hidden_CD, weight_VD.t(), hidden_CD.new_empty(len(target_C1), len(weight_VD), dtype=kind))
+    filled_CV = product(hidden_CD, weight_VD.t())
+    logits_CV = filled_CV[: len(target_C1)].to(kind)
     target_logit_C = logits_CV.gather(1, target_C1).squeeze(1)
     d_logits_CV = torch.softmax(logits_CV, dim=1, out=logits_CV)
     probability_C = d_logits_CV.gather(1, target_C1).squeeze(1)
     d_logits_CV.scatter_add_(1, target_C1, d_logits_CV.new_full(target_C1.shape, smoothing - 1))
-    return operand(d_logits_CV, hidden_CD.dtype), target_logit_C, probability_C
+    ready_CV = filled_CV if filled_CV.dtype == kind else operand(d_logits_CV, filled_CV.dtype)
+    return ready_CV, target_logit_C, probability_C
 
 
 def _surprise(probability_N: Tensor, target_logit_N: Tensor, hidden_ND: Tensor, weight_VD: Tensor) -> Tensor:

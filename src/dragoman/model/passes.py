@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from dragoman.model.noise import Mask, Noise
-from dragoman.model.products import operand
+from dragoman.model.products import operand, operand_like
 
 NORM_EPSILON = 1e-5
 aten = torch.ops.aten
@@ -61,15 +61,15 @@ def activation_forward(
 
     In the memory of `inner`, where that is of the kind to compute in.
     """
-    kind, inner_NF = inner_NF.dtype, inner_NF[:num_rows].to(bias_F.dtype).add_(bias_F)
+    real_NF = inner_NF[:num_rows].to(bias_F.dtype).add_(bias_F)
     functions: dict[str, Callable[[Tensor], Tensor]] = {"relu": torch.relu_, "gelu": F.gelu, "swish": F.silu}
-    active_NF = functions[activation](inner_NF)
-    mask = noise.mask(inner_NF.numel())
+    active_NF = functions[activation](real_NF)
+    mask = noise.mask(real_NF.numel())
     if mask is not None:
         active_NF.mul_(mask.keep(active_NF))
     if activation == "relu":  # what was dropped is 0, and so its gradient is that of a relu at rest
-        return operand(active_NF, kind), active_NF, None
-    return operand(active_NF, kind), inner_NF, mask
+        return operand_like(active_NF, inner_NF), active_NF, None
+    return operand_like(active_NF, inner_NF), real_NF, mask
 
 
 def activation_backward(
@@ -79,7 +79,7 @@ def activation_backward(
 
     In the memory of `d_active`, where that is of the kind to compute in.
     """
-    kind, d_NF = d_active_NF.dtype, d_active_NF[: len(saved_NF)].to(saved_NF.dtype)
+    d_NF = d_active_NF[: len(saved_NF)].to(saved_NF.dtype)
     if mask is not None:
         d_NF.mul_(mask.keep(d_NF))
     gradients: dict[str, Callable[[], Tensor]] = {
@@ -88,7 +88,7 @@ def activation_backward(
         "swish": lambda: aten.silu_backward.grad_input(d_NF, saved_NF, grad_input=d_NF),
     }
     gradients[activation]()
-    return operand(d_NF, kind), _sums(d_NF)
+    return operand_like(d_NF, d_active_NF), _sums(d_NF)
 
 
 def _sums(d_NO: Tensor) -> Tensor:

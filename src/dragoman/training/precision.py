@@ -12,6 +12,7 @@ from functools import partial
 import torch
 
 from dragoman.core.errors import UserError
+from dragoman.model.machine import is_slow_in_mkl
 from dragoman.training.world import World
 
 FIRST_SCALE = 2.0**15
@@ -53,7 +54,7 @@ class Precision:
     """Entered for each forward pass."""
     loss_scale: LossScale = LossScale()
     multiplied_in: torch.dtype | None = None
-    """On a CPU: kind of numbers in matrix products."""
+    """On a CPU: kind of numbers in matrix products; None is that of the weights, as they are."""
 
 
 def precision_for(wanted: str, device: torch.device) -> Precision:
@@ -61,7 +62,7 @@ def precision_for(wanted: str, device: torch.device) -> Precision:
     if wanted == "auto":
         wanted = _own_precision(device)
     if wanted == "fp32":
-        return Precision("fp32")
+        return Precision("fp32", multiplied_in=torch.float32 if device.type == "cpu" and is_slow_in_mkl() else None)
     if device.type == "cpu":
         if wanted == "fp16":
             raise UserError("training.precision = fp16 needs a GPU", "set training.precision = auto")

@@ -1,4 +1,4 @@
-"""Products in bfloat16 beside those in float32: alone, in the loss and in a whole model."""
+"""Products in bfloat16, and in float32 with rows filled up, beside torch's: alone, in the loss and in a whole model."""
 
 # N rows  I inner  O outer width of a product  D width  V vocabulary
 
@@ -12,12 +12,21 @@ from torch import Tensor
 from dragoman.core.config import ModelConfig
 from dragoman.model.batch import Batch, SpecialIds
 from dragoman.model.loss import cross_entropy
-from dragoman.model.products import ROWS_AT_ONCE, add_product, operand, product, room, weight, write_product
+from dragoman.model.products import (
+    ROWS_AT_ONCE,
+    add_product,
+    operand,
+    operand_like,
+    product,
+    room,
+    weight,
+    write_product,
+)
 from dragoman.model.transformer import Transformer
 
-BF16 = torch.bfloat16
+BF16, FP32 = torch.bfloat16, torch.float32
 INNER, OUTER = 24, 40
-NUM_ROWS = [1, 31, 32, 33, 100]
+NUM_ROWS = [1, 63, 64, 65, 200]
 ROUNDING = 2.0**-7
 """Of a product of absolute values: half a last place, 2^-9, for each factor, the result and the number before it."""
 
@@ -27,6 +36,14 @@ SMALL = ModelConfig(
 )
 NEAR = {"relu": 0.06, "gelu": 0.015, "swish": 0.015}
 """Gradients, by activation: a relu whose input is rounded across 0 passes all of a gradient or nothing."""
+CHANGES: list[dict[str, object]] = [
+    {},
+    {"norm": "post", "tied": "none"},
+    {"activation": "gelu", "tied": "two"},
+    {"activation": "swish", "heads": 4},
+    {"dropout": 0.2, "attention_dropout": 0.1, "activation_dropout": 0.1},
+    {"activation": "gelu", "heads": 4, "dropout": 0.2, "attention_dropout": 0.1, "activation_dropout": 0.1},
+]
 LENGTHS = [(3, 5), (1, 1), (20, 2), (4, 18), (7, 7)]
 
 
@@ -96,17 +113,20 @@ def test_in_float32_products_are_those_of_torch(num_rows: int, factor: float) ->
     assert torch.equal(after_NO, torch.addmm(before_NO, left_NI, right_IO, alpha=factor))
 
 
+@pytest.mark.parametrize("kind", [BF16, FP32])
 @pytest.mark.parametrize("num_rows", NUM_ROWS)
-def test_an_operand_in_bfloat16_is_filled_up_with_rows_of_zeros(num_rows: int) -> None:
+def test_an_operand_of_a_kind_is_filled_up_with_rows_of_zeros(num_rows: int, kind: torch.dtype) -> None:
     matrix_NI = fractions(num_rows, INNER)
-    ready_NI = operand(matrix_NI, BF16)
-    assert ready_NI.dtype == BF16
+    ready_NI = operand(matrix_NI, kind)
+    assert ready_NI.dtype == kind
     assert len(ready_NI) % ROWS_AT_ONCE == 0 and 0 <= len(ready_NI) - num_rows < ROWS_AT_ONCE
-    assert torch.equal(ready_NI[:num_rows], matrix_NI.to(BF16))
+    assert torch.equal(ready_NI[:num_rows], matrix_NI.to(kind))
     assert not ready_NI[num_rows:].count_nonzero()
-    assert torch.equal(weight(matrix_NI, BF16), matrix_NI.to(BF16)), "a weight keeps its size"
-    room_NI = room(matrix_NI, BF16)
+    assert torch.equal(weight(matrix_NI, kind), matrix_NI.to(kind)), "a weight keeps its size"
+    room_NI = room(matrix_NI, kind)
     assert room_NI.shape == ready_NI.shape and not room_NI[num_rows:].count_nonzero()
+    assert torch.equal(operand_like(matrix_NI, ready_NI), ready_NI)
+    assert operand_like(matrix_NI, matrix_NI) is matrix_NI
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.3])
@@ -122,32 +142,35 @@ def test_in_bfloat16_products_are_close_to_those_of_float32(num_rows: int, facto
     assert not torch.equal(out_NO, exact_NO), "numbers that need no rounding would show nothing"
 
 
+@pytest.mark.parametrize("kind", [BF16, FP32])
 @pytest.mark.parametrize("num_rows", NUM_ROWS)
-def test_a_product_in_bfloat16_is_an_operand_itself(num_rows: int) -> None:
+def test_a_product_of_a_kind_is_an_operand_itself(num_rows: int, kind: torch.dtype) -> None:
     left_NI, right_IO = whole_numbers(num_rows, INNER), whole_numbers(INNER, OUTER)
-    result_NO = product(operand(left_NI, BF16), weight(right_IO, BF16), 0.5)
-    assert torch.equal(result_NO, operand(left_NI @ right_IO * 0.5, BF16)), "rows of zeros and all"
+    result_NO = product(operand(left_NI, kind), weight(right_IO, kind), 0.5)
+    assert torch.equal(result_NO, operand(left_NI @ right_IO * 0.5, kind)), "rows of zeros and all"
 
 
+@pytest.mark.parametrize("kind", [BF16, FP32])
 @pytest.mark.parametrize("num_rows", NUM_ROWS)
-def test_a_product_in_bfloat16_has_the_asked_rows_and_writes_no_other(num_rows: int) -> None:
+def test_a_product_of_a_kind_has_the_asked_rows_and_writes_no_other(num_rows: int, kind: torch.dtype) -> None:
     left_NI, right_IO = whole_numbers(num_rows, INNER), whole_numbers(INNER, OUTER)
     room_NO = torch.full((num_rows + 2, OUTER), 7.0)
     out_NO = room_NO[1:-1]
-    result_NO = write_product(operand(left_NI, BF16), weight(right_IO, BF16), out_NO, 0.5)
+    result_NO = write_product(operand(left_NI, kind), weight(right_IO, kind), out_NO, 0.5)
     assert result_NO.data_ptr() == out_NO.data_ptr() and result_NO.shape == (num_rows, OUTER)
     assert torch.equal(out_NO, left_NI @ right_IO * 0.5)
     assert room_NO[0].eq(7.0).all() and room_NO[-1].eq(7.0).all()
 
 
+@pytest.mark.parametrize("kind", [BF16, FP32])
 @pytest.mark.parametrize("num_rows", NUM_ROWS)
-def test_rows_filled_up_are_in_no_weight_gradient(num_rows: int) -> None:
+def test_rows_filled_up_are_in_no_weight_gradient(num_rows: int, kind: torch.dtype) -> None:
     d_NO, x_NI = whole_numbers(num_rows, OUTER), whole_numbers(num_rows, INNER)
-    left_ON, right_NI = operand(d_NO, BF16).t(), operand(x_NI, BF16)
+    left_ON, right_NI = operand(d_NO, kind).t(), operand(x_NI, kind)
     expected_OI = d_NO.t() @ x_NI * 0.5
     assert torch.equal(write_product(left_ON, right_NI, torch.empty_like(expected_OI), 0.5), expected_OI)
     before_OI = fractions(OUTER, INNER)
-    assert torch.equal(add_product(before_OI.clone(), left_ON, right_NI, 0.5), before_OI + expected_OI)
+    torch.testing.assert_close(add_product(before_OI.clone(), left_ON, right_NI, 0.5), before_OI + expected_OI)
 
 
 @pytest.mark.parametrize("num_tokens", [1, 33, 600])
@@ -166,18 +189,7 @@ def test_the_loss_in_bfloat16_is_close_to_that_of_float32(num_tokens: int) -> No
 
 
 @pytest.mark.parametrize("in_place", [False, True])
-@pytest.mark.parametrize(
-    "change",
-    [
-        {},
-        {"norm": "post", "tied": "none"},
-        {"activation": "gelu", "tied": "two"},
-        {"activation": "swish", "heads": 4},
-        {"dropout": 0.2, "attention_dropout": 0.1, "activation_dropout": 0.1},
-        {"activation": "gelu", "heads": 4, "dropout": 0.2, "attention_dropout": 0.1, "activation_dropout": 0.1},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("change", CHANGES, ids=str)
 def test_a_model_in_bfloat16_learns_nearly_what_it_learns_in_float32(change: dict[str, object], in_place: bool) -> None:
     model, batch = example_model(dataclasses.replace(SMALL, **change))  # type: ignore[arg-type]
     exact_loss, exact = loss_and_gradients(model, batch, None)
@@ -189,6 +201,20 @@ def test_a_model_in_bfloat16_learns_nearly_what_it_learns_in_float32(change: dic
     assert 0.0 < distance(gradients, exact) < NEAR[model.config.activation]
     for (name, _), ours, theirs in zip(model.named_parameters(), gradients, exact, strict=True):
         assert distance([ours], [theirs]) < 4 * NEAR[model.config.activation], name
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_a_model_with_rows_filled_up_learns_what_it_learns_without(change: dict[str, object], in_place: bool) -> None:
+    model, batch = example_model(dataclasses.replace(SMALL, **change))  # type: ignore[arg-type]
+    model.draws_columns = True
+    exact_loss, exact = loss_and_gradients(model, batch, None)
+    model.accumulate_in_place = in_place
+    loss, gradients = loss_and_gradients(model, batch, FP32)
+    torch.testing.assert_close(loss, exact_loss)
+    assert len(gradients) == len(exact) == len(list(model.parameters()))
+    for (name, _), ours, theirs in zip(model.named_parameters(), gradients, exact, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6, msg=name)
 
 
 def test_gradients_of_micro_batches_in_bfloat16_add_up() -> None:

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from dragoman.core.errors import UserError
+from dragoman.training import precision
 from dragoman.training.precision import LossScale, Precision, agreed_precision, precision_for
 from dragoman.training.world import World
 
@@ -33,6 +34,18 @@ def test_a_cpu_takes_bfloat16_where_it_has_it_unless_told_otherwise(
 ) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities)
     assert precision_for(wanted, CPU) == expected
+
+
+@pytest.fixture(autouse=True)
+def _a_cpu_that_mkl_serves_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precision, "is_slow_in_mkl", lambda: False)
+
+
+def test_where_mkl_is_slow_rows_are_filled_up_for_onednn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precision, "is_slow_in_mkl", lambda: True)
+    assert precision_for("fp32", CPU) == Precision("fp32", multiplied_in=torch.float32)
+    assert precision_for("bf16", CPU) == HALF
+    assert precision_for("fp32", torch.device("cuda")) == FULL
 
 
 @pytest.mark.parametrize("capabilities", [{}, {"avx512_bf16": True, "avx512_fp16": True}])
