@@ -63,15 +63,14 @@ def ctranslate2(preset: str, threads: int, kind: str) -> Decode:
 
 def torch_search(preset: str, threads: int, kind: str) -> Decode:
     """Ours while it trains: the beam search that evaluations use."""
-    import torch
-
     from dragoman.core.config import ModelConfig
     from dragoman.decoding.beam import Rules, search
     from dragoman.model.batch import SpecialIds
     from dragoman.model.batch import padded as rectangle
+    from dragoman.model.machine import prepare_cpu
     from dragoman.model.transformer import Transformer
 
-    torch.set_num_threads(threads)
+    prepare_cpu(threads)
     ids = SpecialIds(multi30k.PAD, multi30k.BOS, multi30k.EOS)
     model = Transformer(ModelConfig(preset=preset), multi30k.NUM_PIECES, multi30k.NUM_PIECES, ids).eval()
     model.outputs.restrict(multi30k.load().written_pieces)
