@@ -5,6 +5,7 @@ layer; does nothing where there is no glibc. Has products in float32 made by one
 """
 
 import ctypes
+import re
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import torch
 # From malloc.h of glibc.
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
 NEVER = 2**31 - 1
+ZEN_5 = 26
+"""A family of processors."""
 
 
 def keep_freed_memory() -> bool:
@@ -27,17 +30,19 @@ def keep_freed_memory() -> bool:
 
 @cache
 def is_slow_in_mkl() -> bool:
-    """Whether this is an AMD CPU with AVX-512: MKL uses half of its width, 112 of 250 GFLOP/s a core (Zen 5, 2026-11).
+    """Whether this is an AMD CPU from Zen 5 on: MKL uses half of its width, 112 of 250 GFLOP/s a core (2026-11).
 
-    Not one with AMX, in which oneDNN would multiply float32 rounded to bfloat16.
+    On Zen 4 it made 90 of 105. Not a CPU with AMX, in which oneDNN would multiply float32 rounded to bfloat16.
     """
     able = torch.cpu.get_capabilities()
     if not able.get("avx512_f") or any(able.get(name) for name in ("amx_tile", "amx_bf16")):
         return False
     try:
-        return "AuthenticAMD" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
         return False
+    family = re.search(r"^cpu family\s*: (\d+)", text, re.MULTILINE)
+    return "AuthenticAMD" in text and family is not None and int(family[1]) >= ZEN_5
 
 
 def multiply_fast() -> None:

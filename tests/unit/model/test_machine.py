@@ -62,8 +62,24 @@ def test_no_cpu_without_avx512_and_none_with_amx_is_given_that_leave(
     assert not machine.is_slow_in_mkl.__wrapped__()
 
 
-@pytest.mark.parametrize("vendor, expected", [("AuthenticAMD", True), ("GenuineIntel", False)])
-def test_of_those_with_avx512_the_ones_of_amd_are(monkeypatch: pytest.MonkeyPatch, vendor: str, expected: bool) -> None:
+@pytest.mark.parametrize(
+    "vendor, family, expected",
+    [("AuthenticAMD", 26, True), ("AuthenticAMD", 25, False), ("GenuineIntel", 26, False)],
+)
+def test_of_those_with_avx512_amds_newer_ones_are(
+    monkeypatch: pytest.MonkeyPatch, vendor: str, family: int, expected: bool
+) -> None:
+    text = f"processor\t: 0\nvendor_id\t: {vendor}\ncpu family\t: {family}\nmodel\t\t: 2\n"
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_f": True, "avx512_bf16": True})
-    monkeypatch.setattr(Path, "read_text", lambda *_, **__: f"processor\t: 0\nvendor_id\t: {vendor}\n")
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: text)
     assert machine.is_slow_in_mkl.__wrapped__() is expected
+
+
+@pytest.mark.parametrize("is_slow", [True, False])
+def test_only_where_mkl_is_slow_a_training_process_asks_for_onednn(is_slow: bool) -> None:
+    code = (
+        "import torch; from dragoman.model import machine; matmul = torch.backends.mkldnn.matmul;"
+        f"before = matmul.fp32_precision; machine.is_slow_in_mkl = lambda: {is_slow}; machine.prepare_cpu(1);"
+        "print(before != 'bf16', matmul.fp32_precision == ('bf16' if machine.is_slow_in_mkl() else before))"
+    )
+    assert said(code) == ["True", "True"]

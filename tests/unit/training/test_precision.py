@@ -14,6 +14,11 @@ CPU = torch.device("cpu")
 FULL, HALF = Precision("fp32"), Precision("bf16", multiplied_in=torch.bfloat16)
 
 
+@pytest.fixture(autouse=True)
+def _a_cpu_that_mkl_serves_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precision, "is_slow_in_mkl", lambda: False)
+
+
 @pytest.mark.parametrize(
     ("wanted", "capabilities", "expected"),
     [
@@ -34,11 +39,6 @@ def test_a_cpu_takes_bfloat16_where_it_has_it_unless_told_otherwise(
 ) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities)
     assert precision_for(wanted, CPU) == expected
-
-
-@pytest.fixture(autouse=True)
-def _a_cpu_that_mkl_serves_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precision, "is_slow_in_mkl", lambda: False)
 
 
 def test_where_mkl_is_slow_rows_are_filled_up_for_onednn(monkeypatch: pytest.MonkeyPatch) -> None:
